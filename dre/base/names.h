@@ -1,0 +1,36 @@
+/// Choice by name: one visible table a concept, and an unknown name lists the known ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dre/base/error.h"
+
+namespace dre {
+
+/// "a, b, c"
+std::string join(const std::vector<std::string>& parts, const std::string& separator = ", ");
+
+/// A row of a table of makers: `Named<std::function<...>>` or a pointer to a function.
+template <class Maker>
+struct Named {
+  std::string name;
+  Maker make;
+};
+
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.push_back(row.name);
+  return names;
+}
+
+/// The maker called `name`; a usage error that lists all names where there is none.
+template <class Table>
+const auto& choose(const char* kind, const Table& table, const std::string& name) {
+  for (const auto& row : table)
+    if (row.name == name) return row.make;
+  fail(Error::Kind::usage, "unknown ", kind, " '", name, "'; known are ", join(names_of(table)));
+}
+
+}  // namespace dre
