@@ -1,0 +1,69 @@
+/// From raw numeric columns to columns of standard scale: one increasing map a column, fitted on
+/// both sides pooled.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "dre/base/options.h"
+#include "dre/data/column_map.h"
+#include "dre/data/samples.h"
+
+namespace dre {
+
+struct ColumnTransformOptions {
+  std::string transform = "auto";
+
+  void visit(OptionVisitor& v) {
+    v("transform", transform, {"auto", "zscore", "rank", "asinh"},
+      "map of every numeric column; auto ranks heavy-tailed and skewed ones and z-scores the rest");
+  }
+};
+
+/// Columns in which a side has one value only.
+struct ConstantColumns {
+  std::vector<std::string> constant;   ///< the same value everywhere: drop with a warning
+  std::vector<std::string> one_sided;  ///< one value on one side only: a support warning
+  std::vector<std::string> separated;  ///< one value a side, but not the same: log r is infinite
+};
+
+/// Rows of weight 0 do not count.
+ConstantColumns constant_columns(const Samples& numerator, const Samples& denominator,
+                                 const std::vector<std::string>& names);
+
+/// The fitted maps. Computes in float64 throughout.
+class ColumnTransforms final {
+ public:
+  /// "auto" ranks a column whose excess kurtosis exceeds 3 or whose |skewness| exceeds 1 on either
+  /// side, and z-scores the others. The moments are those of each side, never of the pool: two
+  /// separated normal sides must not be ranked. Columns with fewer than 32 distinct values are
+  /// z-scored whatever was asked for: a curve through atoms has nothing to straighten.
+  static ColumnTransforms fit(const Samples& numerator, const Samples& denominator,
+                              std::vector<std::string> names,
+                              const ColumnTransformOptions& options = {});
+
+  /// raw: [n, d], any floating type and device -> [n, d], float64, same device.
+  Tensor forward(const Tensor& raw) const;
+
+  /// z: [n, d] -> [n, d], float64.
+  Tensor inverse(const Tensor& z) const;
+
+  int64_t columns() const { return static_cast<int64_t>(names_.size()); }
+  const std::vector<std::string>& names() const { return names_; }
+
+  /// "zscore", "rank" or "asinh" for each column.
+  const std::vector<std::string>& kinds() const { return kinds_; }
+
+  /// What a file keeps: "transform.parameters", and names, kinds and sizes.
+  NamedTensors tensors() const;
+  nlohmann::json description() const;
+  static ColumnTransforms load(const NamedTensors& tensors, const nlohmann::json& description);
+
+ private:
+  using Direction = Tensor (ColumnMap::*)(const Tensor&) const;
+  Tensor apply(const Tensor& in, Direction direction) const;
+
+  std::vector<std::string> names_, kinds_;
+  std::vector<ColumnMapPtr> maps_;
+};
+
+}  // namespace dre

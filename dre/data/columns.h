@@ -1,0 +1,44 @@
+/// Which columns of a file become numbers, which become text, and which are left out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dre/data/place.h"
+#include "dre/data/reader.h"
+#include "dre/data/table.h"
+
+namespace dre {
+
+struct ColumnPlan {
+  std::vector<std::string> numbers;  ///< names of the numeric columns, in the order of the table
+  std::vector<std::string> texts;    ///< names of the text columns
+  std::vector<int64_t> number_of;    ///< file column -> place in `numbers`, or -1
+  std::vector<int64_t> text_of;      ///< file column -> place in `texts`, or -1
+};
+
+/// Throws a usage error where `options` contradict themselves.
+void check_read_options(const ReadOptions& options);
+
+/// `names`: all columns of the file, checked for empty, doubled and undecodable names; names in
+/// `options` that the file does not have are a data error.
+ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>& names,
+                        const ReadOptions& options);
+
+/// Rows that are being gathered.
+struct Block {
+  explicit Block(const ColumnPlan& plan) : texts(plan.texts.size()) {}
+
+  std::vector<double> numbers;                  ///< row by row
+  std::vector<std::vector<std::string>> texts;  ///< column by column
+  int64_t rows = 0;
+
+  Table table(const ColumnPlan& plan) &&;
+};
+
+/// The data errors of the one policy for odd cells.
+[[noreturn]] void refuse_missing(const Place& place);
+[[noreturn]] void refuse_infinite(const Place& place, const std::string& cell);
+
+}  // namespace dre

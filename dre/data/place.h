@@ -1,0 +1,31 @@
+/// How messages about input files name what is wrong and where, always in one line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dre {
+
+/// A place in a file; parts that are zero or empty are not said.
+struct Place {
+  std::string file;
+  int64_t row = 0;     ///< data row, from 1: the header is not counted
+  int64_t line = 0;    ///< line of a text file, from 1
+  std::string column;  ///< name
+
+  /// "data.csv: row 3 (line 4), column 'age'"
+  std::string describe() const;
+};
+
+/// A piece of a file, quoted, shortened and free of control characters.
+std::string shown(std::string_view piece);
+
+/// Names joined with commas; a long list is cut and says how many are left out.
+std::string listed(const std::vector<std::string>& names);
+
+/// Names go into JSON later, which knows UTF-8 only.
+bool is_utf8(std::string_view bytes);
+
+}  // namespace dre

@@ -1,0 +1,46 @@
+/// Tables from files, a block of rows at a time, so that memory does not grow with the file.
+///
+/// The format follows from the ending: .csv and .tsv (also .gz), .npy, .npz; "-" is standard input
+/// (csv, or npy recognised by its first bytes). Odd cells have one policy in all formats: empty,
+/// NA, NaN, null and None (in any case) are missing values, infinite numbers are an error that
+/// names file, row and column.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dre/base/options.h"
+#include "dre/data/table.h"
+
+namespace dre {
+
+struct ReadOptions {
+  std::vector<std::string> columns;  ///< keep only these numeric columns, in this order; empty: all
+  std::vector<std::string> drop;     ///< leave these out
+  std::vector<std::string> texts;    ///< read these as text, in addition to `columns`
+  std::string missing = "keep";      ///< "keep": missing cells are NaN; "error": they are refused
+
+  void visit(OptionVisitor& v);
+};
+
+class TableReader {
+ public:
+  virtual ~TableReader() = default;
+
+  /// Names of the numeric columns of every block.
+  virtual const std::vector<std::string>& columns() const = 0;
+
+  /// The next rows: `max_rows` of them, fewer only at the end of the file, then nothing. A file
+  /// without any row is a data error.
+  virtual std::optional<Table> next(int64_t max_rows) = 0;
+};
+
+std::unique_ptr<TableReader> open_table(const std::string& path, const ReadOptions& options = {});
+
+/// All rows of a file.
+Table read_table(const std::string& path, const ReadOptions& options = {});
+
+}  // namespace dre

@@ -1,0 +1,27 @@
+/// Rows of numbers with named columns, as read from a file.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dre/base/context.h"
+
+namespace dre {
+
+struct Table {
+  std::vector<std::string> columns;  ///< names of the numeric columns
+  Tensor values;                     ///< [rows, columns], float64, CPU; NaN is a missing value
+  std::map<std::string, std::vector<std::string>> texts;  ///< asked for as text; "" is missing
+
+  int64_t rows() const;
+};
+
+/// The named columns in the given order -> [rows, names]; a data error lists those that are missing
+/// and those that exist. The order of the columns in the file does not matter.
+Tensor select_columns(const Table& table, const std::vector<std::string>& names);
+
+}  // namespace dre
