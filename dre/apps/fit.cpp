@@ -1,0 +1,229 @@
+#include "dre/apps/fit.h"
+
+#include <chrono>
+
+#include "dre/base/error.h"
+#include "dre/base/names.h"
+#include "dre/data/split.h"
+#include "dre/ratio/correction.h"
+
+namespace dre {
+namespace {
+
+/// The bridge that a method takes when none is asked for.
+const std::vector<Named<const char*>>& default_bridges() {
+  static const std::vector<Named<const char*>> table = {
+      {"which-time", "trigonometric"},
+      {"which-time-continuous", "trigonometric"},
+      {"time", "brownian"},
+      {"joint", "brownian"},
+      {"conditional", "brownian"},
+      {"conditional-vector", "brownian"},
+      {"velocity", "brownian"},
+      {"nce", "linear"},  // a two-class classifier sees the sides only
+      {"tre", "trigonometric"},
+      {"infinitesimal", "brownian"},
+  };
+  return table;
+}
+
+BridgeOptions resolve_bridge(const FitOptions& options, const std::string& method) {
+  BridgeOptions bridge = options.bridge;
+  if (bridge.bridge == "auto" || method == "nce")
+    bridge.bridge = choose("method", default_bridges(), method);
+  return bridge;
+}
+
+Names fitted_methods(const std::string& method) {
+  return method == "auto" ? Names{"which-time", "tre"} : Names{method};
+}
+
+GaussianEnds reference_ends(const Coordinates& coordinates, const Samples& numerator,
+                            const Samples& denominator) {
+  const Moments moments = threshold(coordinates.basis().moments(), effective_size(numerator),
+                                    effective_size(denominator));
+  return {moments.mean0, moments.variance0, moments.mean1, moments.variance1};
+}
+
+Samples cast(const Samples& side, const Context& context) {
+  return {side.x.to(context.options()), side.weight};
+}
+
+/// One fit from start to end: coordinates and reference once, then member after member.
+class Fitting {
+ public:
+  Fitting(const Samples& numerator, const Samples& denominator,
+          const std::vector<std::string>& names, const FitOptions& options, Progress& progress,
+          const Checkpointing& checkpointing)
+      : options_(options),
+        progress_(progress),
+        checkpointing_(checkpointing),
+        context_{device_by_name(options.device), torch::kFloat32,
+                 static_cast<uint64_t>(options.seed)},
+        result_{make_estimator(numerator, denominator, names), {}, {}, {}} {
+    const Coordinates& coordinates = result_.estimator.coordinates();
+    auto first = context_.generator("split numerator"),
+         second = context_.generator("split denominator");
+    Split split0 = split(coordinates.forward(numerator), options.held_out, first);
+    Split split1 = split(coordinates.forward(denominator), options.held_out, second);
+    data_ = {split0.train, split1.train, split0.held_out, split1.held_out};
+    result_.held_out_numerator = split0.held_out_rows;
+    result_.held_out_denominator = split1.held_out_rows;
+  }
+
+  FitResult run() {
+    for (const auto& method : fitted_methods(options_.method)) {
+      train(method);
+      if (result_.interrupted) return std::move(result_);
+    }
+    weigh();
+    return std::move(result_);
+  }
+
+ private:
+  Estimator make_estimator(const Samples& numerator, const Samples& denominator,
+                           const std::vector<std::string>& names) {
+    Coordinates coordinates = Coordinates::fit(numerator, denominator, names, options_.columns);
+    GaussianEnds ends = reference_ends(coordinates, numerator, denominator);
+    return Estimator(std::move(coordinates), std::move(ends), options_.reference == "gaussian",
+                     context_);
+  }
+
+  void train(const std::string& method) {
+    const auto start = std::chrono::steady_clock::now();
+    const BridgeOptions bridge = resolve_bridge(options_, method);
+    Member member = result_.estimator.make_member(method, bridge, options_.score);
+    const auto objective =
+        make_objective(method, *member.score, member.gaussian->bridge_pointer(),
+                       second_moments(result_.estimator.ends()), options_.objective);
+    const auto times = make_time_sampler(options_.times);
+    Trainer trainer(*objective, member.score->network().parameters(), *times, data_, options_.train,
+                    context_.child(method));
+    const TrainResult training = run_or_resume(trainer);
+    if (training.status == TrainResult::Status::interrupted) {
+      result_.interrupted = true;
+      return;
+    }
+    MemberReport report{method, bridge.bridge, training};
+    const double needed = options_.guard * training.gain_error;
+    report.kept = !result_.estimator.uses_reference() || training.gain > needed;
+    if (options_.correction) correct(member);
+    report.held_out_logistic = held_out_logistic(member);
+    report.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result_.members.push_back(std::move(report));
+    result_.estimator.add(std::move(member));
+  }
+
+  /// Trains from the start or from a checkpoint. A finished member's state ends its loop at once,
+  /// so that going on is the same code as starting.
+  TrainResult run_or_resume(Trainer& trainer) {
+    const std::string own = text("member", result_.members.size());
+    const NamedTensors saved = under(checkpointing_.resume, own);
+    if (!saved.empty()) trainer.restore(saved);
+    const auto save = [&] {
+      if (!checkpointing_.save) return;
+      NamedTensors all = finished_;
+      append(all, own, trainer.state());
+      checkpointing_.save(all);
+    };
+    const TrainResult training = trainer.run(progress_, save);
+    if (training.status == TrainResult::Status::interrupted) save();
+    append(finished_, own, trainer.state());
+    return training;
+  }
+
+  void correct(Member& member) {
+    auto generator = context_.generator("correction");
+    const Measured error = normalisation_error(
+        *member.score, *member.gaussian, cast(data_.held_out_numerator, context_),
+        cast(data_.held_out_denominator, context_), generator);
+    member.correction = error.shrunk();
+  }
+
+  double held_out_logistic(const Member& member) {
+    const auto rate = [&](const Samples& side) -> RatedRows {
+      const Tensor x = side.x.to(context_.options());
+      const Tensor log_ratio =
+          horizontal_ratio(*member.score, *member.gaussian, x, {}).log_ratio.cpu();
+      return {log_ratio + member.correction, side.weights()};
+    };
+    return logistic_loss(rate(data_.held_out_numerator), rate(data_.held_out_denominator));
+  }
+
+  /// Equal weights for the members that beat the reference.
+  void weigh() {
+    double kept = 0;
+    for (const auto& report : result_.members) kept += report.kept;
+    for (size_t i = 0; i < result_.members.size(); ++i)
+      result_.estimator.members()[i].weight = result_.members[i].kept ? 1 / kept : 0;
+    if (kept > 0 && result_.estimator.uses_reference() && !tells_the_sides_apart_better()) {
+      for (auto& report : result_.members) report.kept = false;
+      for (auto& member : result_.estimator.members()) member.weight = 0;
+    }
+  }
+
+  /// A member can describe the bridge better than the reference and log r no better, as on two
+  /// equal sides that are not Gaussian. So the ends have a say too, as far as they overlap: far
+  /// apart, every good model's logistic loss is nearly zero and decides nothing.
+  bool tells_the_sides_apart_better() const {
+    const auto learned = [&](const Samples& side) -> RatedRows {
+      return {result_.estimator.log_ratio_at(side.x).log_ratio, side.weights()};
+    };
+    const auto reference = [&](const Samples& side) -> RatedRows {
+      const Tensor x = side.x.to(context_.device);
+      return {gaussian_log_ratio(result_.estimator.ends(), x).cpu(), side.weights()};
+    };
+    const RatedRows base0 = reference(data_.held_out_numerator);
+    const RatedRows base1 = reference(data_.held_out_denominator);
+    if (deciding_rows(base0, base1) < 100) return true;
+    const Measured gain = logistic_gain(base0, base1, learned(data_.held_out_numerator),
+                                        learned(data_.held_out_denominator));
+    return gain.value > gain.standard_error;
+  }
+
+  FitOptions options_;
+  Progress& progress_;
+  const Checkpointing& checkpointing_;
+  Context context_;
+  TrainData data_;
+  FitResult result_;
+  NamedTensors finished_;  // states of the members trained so far
+};
+
+}  // namespace
+
+void FitOptions::visit(OptionVisitor& v) {
+  v("method", method, fit_method_names(), "how the ratio is learned");
+  v("reference", reference, {"gaussian", "none"},
+    "learn the deviation from the Gaussian path, or everything");
+  v("correction", correction, "remove the normalisation error measured on held-out rows");
+  v("guard", guard, at_least(0),
+    "standard errors by which training must beat the reference to count");
+  v("held-out", held_out, {0, 1, true, true}, "share of the rows that judge and stop the training");
+  v("seed", seed, at_least(0), "seed of everything random");
+  v("device", device, {"auto", "cpu", "cuda"}, "where the networks live");
+  Names bridges = {"auto"};
+  for (const auto& name : BridgeOptions::bridge_names()) bridges.push_back(name);
+  bridge.visit(v, bridges);
+  score.visit(v);
+  objective.visit(v);
+  times.visit(v);
+  train.visit(v);
+  columns.visit(v);
+}
+
+FitResult fit(const Samples& numerator, const Samples& denominator,
+              const std::vector<std::string>& names, const FitOptions& options, Progress& progress,
+              const Checkpointing& checkpointing) {
+  validate(options);
+  return Fitting(numerator, denominator, names, options, progress, checkpointing).run();
+}
+
+Names fit_method_names() {
+  Names names = {"auto"};
+  for (const auto& name : method_names()) names.push_back(name);
+  return names;
+}
+
+}  // namespace dre

@@ -1,0 +1,109 @@
+#include "dre/ratio/correction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dre/data/batches.h"
+#include "dre/numeric/statistics.h"
+
+namespace dre {
+namespace {
+
+/// Integrals over time of the score of rows that move along the bridge, [n]: their mean should be
+/// zero.
+Tensor integrated_scores(const TimeScore& score, const Samples& numerator,
+                         const Samples& denominator, at::Generator& generator) {
+  const int64_t n = std::max(numerator.rows(), denominator.rows());
+  const auto rows = [&](const Samples& side) {
+    const Tensor order = at::randperm(n, generator, torch::kInt64);
+    return side.x.index_select(
+        0, systematic_rows(side, n, 0.5).index_select(0, order).to(side.x.device()));
+  };
+  const Tensor x0 = rows(numerator), x1 = rows(denominator);
+  Tensor noise;
+  if (score.bridge().has_noise())
+    noise = normal(x0.sizes(), torch::kFloat64, generator).to(x0.options());
+  const RowIntegrand integrand = [&](const Tensor& row, const Tensor& t) {
+    const auto part = [&](const Tensor& all) {
+      return all.defined() ? all.index_select(0, row) : Tensor();
+    };
+    const Tensor time = t.unsqueeze(1);
+    return score.time_score(point_at(score.bridge(), part(x0), part(x1), part(noise), time).x, time)
+        .value;
+  };
+  const Interval range = score.bridge().interval();
+  const int64_t nodes = 16;
+  return gauss_legendre(integrand, n, range.from, range.to, nodes, {}, x0.options()).value.cpu();
+}
+
+}  // namespace
+
+double Measured::shrunk() const {
+  const double noise = 2 * standard_error;
+  return std::abs(value) > noise ? value * (1 - noise * noise / (value * value)) : 0;
+}
+
+double logistic_loss(const RatedRows& numerator, const RatedRows& denominator) {
+  return 0.5 * (weighted_mean(torch::softplus(-numerator.log_ratio), numerator.weight) +
+                weighted_mean(torch::softplus(denominator.log_ratio), denominator.weight));
+}
+
+double deciding_rows(const RatedRows& numerator, const RatedRows& denominator) {
+  return std::min(
+      effective_sample_size(torch::sigmoid(-numerator.log_ratio) * numerator.weight),
+      effective_sample_size(torch::sigmoid(denominator.log_ratio) * denominator.weight));
+}
+
+Measured logistic_gain(const RatedRows& base_numerator, const RatedRows& base_denominator,
+                       const RatedRows& better_numerator, const RatedRows& better_denominator) {
+  const Tensor first =
+      torch::softplus(-base_numerator.log_ratio) - torch::softplus(-better_numerator.log_ratio);
+  const Tensor second =
+      torch::softplus(base_denominator.log_ratio) - torch::softplus(better_denominator.log_ratio);
+  const Tensor &weight0 = base_numerator.weight, &weight1 = base_denominator.weight;
+  return {0.5 * (weighted_mean(first, weight0) + weighted_mean(second, weight1)),
+          0.5 * std::hypot(standard_error(first, weight0), standard_error(second, weight1))};
+}
+
+Measured balancing_intercept(const RatedRows& numerator, const RatedRows& denominator) {
+  // Between well separated sides a handful of rows decides, and their standard error means nothing.
+  if (deciding_rows(numerator, denominator) < 100) return {0, 0};
+  const auto missed = [](const RatedRows& rows, double sign, double c) {
+    return torch::sigmoid(sign * (rows.log_ratio + c));
+  };
+  // The difference of the two sides falls in c, so bisection cannot miss its zero.
+  double low = -20, high = 20;
+  for (int i = 0; i < 60; ++i) {
+    const double c = 0.5 * (low + high);
+    const double difference = weighted_mean(missed(numerator, -1, c), numerator.weight) -
+                              weighted_mean(missed(denominator, 1, c), denominator.weight);
+    (difference > 0 ? low : high) = c;
+  }
+  const double c = 0.5 * (low + high);
+  const Tensor first = missed(numerator, -1, c), second = missed(denominator, 1, c);
+  const double slope = weighted_mean(first * (1 - first), numerator.weight) +
+                       weighted_mean(second * (1 - second), denominator.weight);
+  const double noise = std::hypot(standard_error(first, numerator.weight),
+                                  standard_error(second, denominator.weight));
+  return {c, noise / slope};
+}
+
+Measured normalisation_error(const Score& score, const GaussianPath& gaussian,
+                             const Samples& numerator, const Samples& denominator,
+                             at::Generator& generator) {
+  torch::NoGradGuard no_grad;
+  if (ability<DirectRatio>(score)) {
+    const auto rate = [&](const Samples& side) -> RatedRows {
+      return {horizontal_ratio(score, gaussian, side.x, {}).log_ratio.cpu(), side.weights()};
+    };
+    return balancing_intercept(rate(numerator), rate(denominator));
+  }
+  const Tensor scores =
+      integrated_scores(*ability<TimeScore>(score), numerator, denominator, generator);
+  // Both sides were resampled to the length of the longer one; repeated rows say nothing new.
+  const double distinct = std::min(effective_size(numerator), effective_size(denominator));
+  const double repeats = std::max(1.0, static_cast<double>(scores.size(0)) / distinct);
+  return {weighted_mean(scores), standard_error(scores) * std::sqrt(repeats)};
+}
+
+}  // namespace dre

@@ -1,0 +1,239 @@
+#include "dre/train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dre/base/error.h"
+
+namespace dre {
+namespace {
+
+/// Held-out rows without weights, as many as fit both sides, in the precision of the work.
+Batch held_out_batch(const TrainData& data, const Context& context) {
+  const int64_t n = std::max(data.held_out_numerator.rows(), data.held_out_denominator.rows());
+  const auto rows = [&](const Samples& side, const char* stream) {
+    auto generator = context.generator(stream);
+    // A fixed shuffle couples the two sides at random; both are resampled to one length.
+    const Tensor order = at::randperm(n, generator, torch::kInt64);
+    return side.x.index_select(0, systematic_rows(side, n, 0.5).index_select(0, order))
+        .to(context.dtype);
+  };
+  return {rows(data.held_out_numerator, "held-out numerator"),
+          rows(data.held_out_denominator, "held-out denominator")};
+}
+
+Samples cast(const Samples& side, torch::ScalarType type) { return {side.x.to(type), side.weight}; }
+
+/// Parameters replaced for as long as this lives.
+class Swapped {
+ public:
+  Swapped(Tensor weights, const Tensor& other)
+      : weights_(std::move(weights)), kept_(weights_.clone()) {
+    weights_.copy_(other);
+  }
+  ~Swapped() { weights_.copy_(kept_); }
+  Swapped(const Swapped&) = delete;
+  Swapped& operator=(const Swapped&) = delete;
+
+ private:
+  Tensor weights_, kept_;
+};
+
+Tensor curve_tensor(const std::vector<CurvePoint>& curve) {
+  Tensor out = torch::empty({static_cast<int64_t>(curve.size()), 3}, torch::kFloat64);
+  for (size_t i = 0; i < curve.size(); ++i) {
+    out[i][0] = static_cast<double>(curve[i].step);
+    out[i][1] = curve[i].train;
+    out[i][2] = curve[i].held_out;
+  }
+  return out;
+}
+
+std::vector<CurvePoint> curve_of(const Tensor& tensor) {
+  const auto view = tensor.accessor<double, 2>();
+  std::vector<CurvePoint> curve;
+  for (int64_t i = 0; i < tensor.size(0); ++i)
+    curve.push_back({static_cast<int64_t>(view[i][0]), view[i][1], view[i][2]});
+  return curve;
+}
+
+}  // namespace
+
+std::string describe(TrainResult::Status status) {
+  switch (status) {
+    case TrainResult::Status::finished:
+      return "finished";
+    case TrainResult::Status::early:
+      return "stopped early";
+    case TrainResult::Status::interrupted:
+      return "interrupted";
+    case TrainResult::Status::not_finite:
+      return "loss not finite";
+  }
+  return "unknown";
+}
+
+Trainer::Trainer(const Objective& objective, Parameters& parameters, TimeSampler& times,
+                 const TrainData& data, const TrainOptions& options, const Context& context)
+    : objective_(objective),
+      parameters_((parameters.flatten(), parameters)),
+      times_(times),
+      options_(options),
+      context_(context),
+      numerator_(cast(data.numerator, context.dtype), options.batch,
+                 context.generator("numerator batches")),
+      denominator_(cast(data.denominator, context.dtype), options.batch,
+                   context.generator("denominator batches")),
+      held_out_(held_out_batch(data, context)),
+      generator_(context.device_generator("noise")),
+      time_generator_(context.generator("times")),
+      adam_(options, parameters.flat()),
+      best_(parameters.flat().detach().clone()) {
+  validate(options);
+}
+
+TrainResult Trainer::run(Progress& progress, const std::function<void()>& checkpoint) {
+  const int64_t looks_between_checkpoints = 12;
+  progress.begin("training", options_.steps);
+  if (result_.curve.empty()) evaluate(std::numeric_limits<double>::quiet_NaN());
+  bool stopped = false;
+  Tensor train_loss = torch::zeros({}, context_.options());
+  while (!over() && !stopped) {
+    train_loss += step();
+    ++result_.steps;
+    const int64_t since = (result_.steps - 1) % options_.evaluate_every + 1;
+    if (since < options_.evaluate_every && result_.steps < options_.steps) continue;
+    evaluate(train_loss.item<double>() / static_cast<double>(since));
+    train_loss.zero_();
+    progress.advance(result_.steps, text("held-out ", result_.curve.back().held_out));
+    // Stops are made between looks, where no loss is half summed up, so that a resumed run is the
+    // same run. A run that is over anyway is not interrupted.
+    stopped = !over() && progress.stop_requested();
+    if (checkpoint && result_.curve.size() % looks_between_checkpoints == 0) checkpoint();
+  }
+  progress.end();
+  result_.status = stopped ? TrainResult::Status::interrupted : verdict();
+  if (stopped) return result_;
+  torch::NoGradGuard no_grad;
+  parameters_.flat().copy_(best_);
+  measure_gain();
+  return result_;
+}
+
+Tensor Trainer::step() {
+  const Batch batch = next_batch();
+  Times times = times_.draw(options_.batch, batch.x0.options(), time_generator_);
+  const auto [from, to] = objective_.interval();
+  const Tensor t = from + (to - from) * times.t;
+  parameters_.zero_gradient();
+  const Terms terms = objective_.terms(batch, t, generator_);
+  Tensor loss = torch::zeros({}, batch.x0.options());
+  if (terms.at_time.defined()) loss = loss + (times.weight * terms.at_time).mean();
+  if (terms.free.defined()) {
+    const bool per_row = terms.free.size(0) == options_.batch;
+    loss = loss + (per_row ? times.boundary_weight * terms.free : terms.free).mean();
+  }
+  loss.backward();
+  if (terms.at_time.defined()) times_.observe(times, terms.at_time.detach());
+  Tensor weights = parameters_.flat(), gradient = parameters_.flat_gradient();
+  adam_.step(weights, gradient);
+  return loss.detach();
+}
+
+Batch Trainer::next_batch() {
+  return {numerator_.next().to(context_.device), denominator_.next().to(context_.device)};
+}
+
+void Trainer::evaluate(double train_loss) {
+  const Tensor losses = held_out_losses();
+  const double loss = losses.mean().item<double>();
+  result_.curve.push_back({result_.steps, train_loss, loss});
+  const bool first = result_.curve.size() == 1;
+  if (first) first_losses_ = losses;
+  if (!first && !(loss < result_.best_loss)) return;
+  result_.best_loss = loss;
+  result_.best_step = result_.steps;
+  best_losses_ = losses;
+  best_.copy_(adam_.average());
+}
+
+Tensor Trainer::held_out_losses() {
+  torch::NoGradGuard no_grad;
+  const Swapped averaged(parameters_.flat(), adam_.average());
+  // The same noise, directions and times at every look: differences between looks are then the
+  // weights' alone.
+  auto generator = context_.device_generator("held-out noise");
+  const int64_t n = held_out_.x0.size(0), chunk = std::max<int64_t>(options_.batch, 4096);
+  const Interval range = objective_.interval();
+  std::vector<Tensor> losses;
+  for (int64_t start = 0; start < n; start += chunk) {
+    const int64_t rows = std::min(chunk, n - start);
+    const auto part = [&](const Tensor& x) {
+      return x.slice(0, start, start + rows).to(context_.device);
+    };
+    // Golden-ratio times fill the interval evenly whatever the number of rows.
+    const Tensor index =
+        torch::arange(start, start + rows, torch::kFloat64).add_(0.5).mul_(0.6180339887498949);
+    const Tensor t = range.from + range.length() * (index - index.floor());
+    const Terms terms = objective_.terms({part(held_out_.x0), part(held_out_.x1)},
+                                         t.unsqueeze(1).to(context_.options()), generator);
+    losses.push_back(row_losses(terms).to(torch::kCPU, torch::kFloat64));
+  }
+  return torch::cat(losses);
+}
+
+void Trainer::measure_gain() {
+  const Tensor gain = first_losses_ - best_losses_;
+  result_.gain = gain.mean().item<double>();
+  result_.gain_error = gain.std().item<double>() / std::sqrt(static_cast<double>(gain.size(0)));
+}
+
+TrainResult::Status Trainer::verdict() const {
+  if (!std::isfinite(result_.curve.back().held_out)) return TrainResult::Status::not_finite;
+  const bool out_of_patience =
+      options_.patience > 0 && result_.steps - result_.best_step >= options_.patience;
+  return out_of_patience ? TrainResult::Status::early : TrainResult::Status::finished;
+}
+
+bool Trainer::over() const {
+  return verdict() != TrainResult::Status::finished || result_.steps >= options_.steps;
+}
+
+NamedTensors Trainer::state() const {
+  NamedTensors all = {
+      {"weights", parameters_.flat().detach().clone()},
+      {"best", best_.clone()},
+      {"first_losses", first_losses_},
+      {"best_losses", best_losses_},
+      {"curve", curve_tensor(result_.curve)},
+      {"progress", torch::tensor({result_.steps, result_.best_step}, torch::kInt64)},
+      {"best_loss", torch::tensor({result_.best_loss}, torch::kFloat64)},
+      {"generator", generator_.get_state()},
+      {"time_generator", time_generator_.get_state()}};
+  append(all, "adam", adam_.state());
+  append(all, "numerator", numerator_.state());
+  append(all, "denominator", denominator_.state());
+  append(all, "times", times_.state());
+  return all;
+}
+
+void Trainer::restore(const NamedTensors& state) {
+  torch::NoGradGuard no_grad;
+  parameters_.flat().copy_(at(state, "weights"));
+  best_.copy_(at(state, "best"));
+  first_losses_ = at(state, "first_losses");
+  best_losses_ = at(state, "best_losses");
+  result_.curve = curve_of(at(state, "curve"));
+  result_.steps = at(state, "progress")[0].item<int64_t>();
+  result_.best_step = at(state, "progress")[1].item<int64_t>();
+  result_.best_loss = at(state, "best_loss").item<double>();
+  generator_.set_state(at(state, "generator"));
+  time_generator_.set_state(at(state, "time_generator"));
+  adam_.restore(under(state, "adam"));
+  numerator_.restore(under(state, "numerator"));
+  denominator_.restore(under(state, "denominator"));
+  times_.restore(under(state, "times"));
+}
+
+}  // namespace dre

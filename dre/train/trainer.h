@@ -1,0 +1,92 @@
+/// The training loop: batches, times, one objective, Adam on flat parameters, and early stopping by
+/// the held-out loss of the averaged weights.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dre/base/named_tensors.h"
+#include "dre/base/progress.h"
+#include "dre/data/batches.h"
+#include "dre/network/parameters.h"
+#include "dre/objective/objective.h"
+#include "dre/times/sampler.h"
+#include "dre/train/adam.h"
+#include "dre/train/options.h"
+
+namespace dre {
+
+/// One look at the losses.
+struct CurvePoint {
+  int64_t step;
+  double train;     ///< mean loss of the steps since the last look
+  double held_out;  ///< of the averaged weights
+};
+
+struct TrainResult {
+  enum class Status {
+    finished,     ///< all steps were made
+    early,        ///< the held-out loss stopped falling
+    interrupted,  ///< a stop was asked for; the state allows to go on
+    not_finite,   ///< the loss left the finite numbers; the best weights before that are kept
+  };
+  Status status = Status::finished;
+  std::vector<CurvePoint> curve;
+  int64_t best_step = 0;
+  double best_loss = 0;
+  int64_t steps = 0;
+  double gain = 0;        ///< how much better than the start the best is on the held-out rows
+  double gain_error = 0;  ///< standard error of that, row by row
+};
+
+std::string describe(TrainResult::Status status);
+
+/// What training works on. Rows stay where they are; batches travel to the parameters' device.
+struct TrainData {
+  Samples numerator, denominator;                    ///< rows to learn from
+  Samples held_out_numerator, held_out_denominator;  ///< rows to judge by
+};
+
+class Trainer final {
+ public:
+  /// All references must outlive the trainer. `context` names the device, and its seed all random
+  /// streams.
+  Trainer(const Objective& objective, Parameters& parameters, TimeSampler& times,
+          const TrainData& data, const TrainOptions& options, const Context& context);
+
+  /// Trains to the end, an early stop or an interruption. The parameters then hold the best
+  /// averaged weights, except after an interruption, where state() still holds all that is needed
+  /// to go on. `checkpoint` is called now and then between two steps.
+  TrainResult run(Progress& progress, const std::function<void()>& checkpoint = {});
+
+  /// Everything that decides the rest of the run: a trainer restored from it continues to the same
+  /// bytes.
+  NamedTensors state() const;
+  void restore(const NamedTensors& state);
+
+ private:
+  Tensor step();
+  Batch next_batch();
+  void evaluate(double train_loss);
+  Tensor held_out_losses();
+  void measure_gain();
+  TrainResult::Status verdict() const;  // by the curve so far: go on, or why not
+  bool over() const;
+
+  const Objective& objective_;
+  Parameters& parameters_;
+  TimeSampler& times_;
+  TrainOptions options_;
+  Context context_;
+  Batches numerator_, denominator_;
+  Batch held_out_;
+  at::Generator generator_;       // noise and directions, on the device
+  at::Generator time_generator_;  // times, on the host
+  Adam adam_;
+  Tensor best_;
+  Tensor first_losses_, best_losses_;  // of the held-out rows, at the start and at the best look
+  TrainResult result_;
+};
+
+}  // namespace dre

@@ -1,0 +1,189 @@
+/// Score matching by dual propagation against the same losses written with plain tensor operations
+/// and double backward.
+#include "dre/objective/score_matching.h"
+
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "dre/base/error.h"
+#include "dre/objective/make_objective.h"
+#include "dre/score/make_score.h"
+#include "tests/dual/jvp.h"
+#include "tests/support/gaussian_pair.h"
+
+namespace dre {
+namespace {
+
+using testing::difference;
+using testing::gaussian_ends;
+
+constexpr int64_t dimension = 3;
+
+using testing::Tensors;
+
+/// Gradient of a sum that can itself be differentiated.
+Tensor slope(const Tensor& y, const Tensor& x) {
+  return torch::autograd::grad({y.sum()}, {x}, {}, true, true)[0];
+}
+
+/// The layers "name.0", "name.1", ... with SiLU between them.
+Tensor plain_stack(const Parameters& parameters, const std::string& name, const Tensor& x) {
+  Tensor hidden = x;
+  for (int layer = 0;; ++layer) {
+    const std::string prefix = text(name, ".", layer);
+    hidden = hidden.matmul(at(parameters.named(), prefix + ".weight").t()) +
+             at(parameters.named(), prefix + ".bias");
+    const NamedTensors next = under(parameters.named(), text(name, ".", layer + 1));
+    if (next.empty()) return hidden;
+    hidden = hidden * torch::sigmoid(hidden);
+  }
+}
+
+struct Plain {
+  Tensor time;  ///< [n]
+  Tensor data;  ///< [n, d], joint only
+};
+
+/// The model's scores with plain operations; the reference comes from the oracle's log-density.
+class PlainScore final {
+ public:
+  PlainScore(const Score& score, BridgePtr bridge) : score_(score), bridge_(std::move(bridge)) {}
+
+  Plain operator()(const Tensor& x, const Tensor& t) const {
+    Plain out = network(x, t);
+    if (!score_.reference()) return out;
+    const Tensor log_density =
+        testing::oracle_of(gaussian_ends(dimension)).log_prob(testing::oracle_path(bridge_), x, t);
+    out.time = out.time + slope(log_density, t).squeeze(1);
+    if (out.data.defined()) out.data = out.data + slope(log_density, x);
+    return out;
+  }
+
+ private:
+  Plain network(const Tensor& x, const Tensor& t) const {
+    const Parameters& p = score_.network().parameters();
+    const Tensor in = torch::cat({x, t}, 1);
+    if (under(p.named(), "trunk").empty()) return {plain_stack(p, "layer", in).squeeze(1), {}};
+    const auto halves = plain_stack(p, "trunk", in).chunk(2, 1);
+    return {plain_stack(p, "time", halves[0]).squeeze(1), plain_stack(p, "data", halves[1])};
+  }
+
+  const Score& score_;
+  BridgePtr bridge_;
+};
+
+struct Problem {
+  std::string method, bridge, weight, data_term;
+  bool with_reference;
+
+  std::string label() const {
+    return method + ", " + bridge + ", " + weight + ", " + data_term +
+           (with_reference ? ", reference" : "");
+  }
+};
+
+std::vector<Problem> problems() {
+  std::vector<Problem> all;
+  for (const bool with_reference : {false, true})
+    for (const char* bridge : {"linear", "trigonometric", "vpsde", "brownian"})
+      for (const char* weight : {"one", "parabola", "noise"}) {
+        all.push_back({"time", bridge, weight, "sliced", with_reference});
+        all.push_back({"joint", bridge, weight, "sliced", with_reference});
+        if (bridge == std::string("brownian"))
+          all.push_back({"joint", bridge, weight, "denoising", with_reference});
+      }
+  return all;
+}
+
+Tensor lambda_at(const std::string& weight, const Bridge& bridge, const Tensor& t) {
+  const auto [from, to] = bridge.interval();
+  if (weight == "one") return torch::ones_like(t);
+  if (weight == "parabola") return (t - from) * (to - t);
+  const Coefficients c = bridge.at(t);
+  return 1 - c.a.value.square() + c.variance.value;
+}
+
+/// The loss of the paper's appendix (time) and of its theorem 1 with the missing term (joint).
+class PlainLoss final {
+ public:
+  PlainLoss(const Problem& problem, const PlainScore& score, const Bridge& bridge)
+      : problem_(problem), score_(score), bridge_(bridge) {}
+
+  Tensor operator()(const Batch& batch, const Tensor& times, at::Generator& generator) const {
+    const Tensor t = times.detach().clone().requires_grad_();
+    const BridgePoint point = draw_point(bridge_, batch.x0, batch.x1, times, generator);
+    const Tensor x = point.x.detach().requires_grad_();
+    const bool joint = problem_.method == "joint", sliced = problem_.data_term == "sliced";
+    const Tensor v =
+        joint && sliced ? normal(x.sizes(), x.options(), generator) : torch::zeros_like(x);
+    const Plain s = score_(x, t);
+    const Tensor lambda = lambda_at(problem_.weight, bridge_, t) + 0 * t;
+    const Tensor rate = slope(lambda, t).squeeze(1).detach(), l = lambda.squeeze(1).detach();
+    // The objective's one tangent direction is (v, 1): its cross terms vanish in expectation only.
+    const Tensor by_time = testing::jvp(s.time, {x, t}, {v, torch::ones_like(t)});
+    Tensor inside = l * (0.5 * s.time.square() + by_time) + rate * s.time;
+    if (joint && sliced) {
+      const Tensor along = testing::jvp(s.data, {x, t}, {v, torch::ones_like(t)});
+      inside = inside + l * (0.5 * s.data.square() + v * along).sum(1);
+    } else if (joint) {
+      inside = inside + 0.5 * (point.at.sigma() * s.data + point.noise).square().sum(1);
+    }
+    const Tensor half = inside.mean() * bridge_.interval().length() + boundary(batch, generator);
+    return joint ? half : 2 * half;
+  }
+
+ private:
+  Tensor boundary(const Batch& batch, at::Generator& generator) const {
+    const auto [from, to] = bridge_.interval();
+    const auto end = [&](double time) {
+      const Tensor t = torch::full({batch.x0.size(0), 1}, time, torch::kFloat64).requires_grad_();
+      const Tensor x =
+          draw_point(bridge_, batch.x0, batch.x1, t.detach(), generator).x.requires_grad_();
+      const Tensor l = lambda_at(problem_.weight, bridge_, t.detach());
+      return (l.squeeze(1) * score_(x, t).time).mean();
+    };
+    const Tensor first = end(from);
+    return first - end(to);
+  }
+
+  const Problem& problem_;
+  const PlainScore& score_;
+  const Bridge& bridge_;
+};
+
+TEST(ScoreMatching, LossAndGradientMatchDoubleBackward) {
+  for (const Problem& problem : problems()) {
+    const BridgePtr bridge = testing::bridge_named(problem.bridge);
+    const auto path = std::make_shared<const GaussianPath>(bridge, gaussian_ends(dimension));
+    const Context context = testing::double_context(7);
+    ScoreOptions small;
+    small.width = 10;
+    small.depth = 2;
+    const ScorePtr score = make_score(problem.method, small, bridge,
+                                      problem.with_reference ? path : nullptr, dimension, context);
+    testing::randomise(score->network().parameters());
+    Tensors leaves;
+    for (const auto& [name, leaf] : score->network().parameters().named()) leaves.push_back(leaf);
+    ObjectiveOptions options;
+    options.time_weight = problem.weight;
+    options.data_term = problem.data_term;
+    const auto objective = make_objective(problem.method, *score, bridge,
+                                          second_moments(gaussian_ends(dimension)), options);
+
+    auto data = context.generator("data"), draws = context.generator("draws");
+    auto same_draws = context.generator("draws");
+    const Batch batch = testing::draw_batch(gaussian_ends(dimension), 24, data);
+    const Tensor t = 0.02 + 0.96 * uniform({24, 1}, context.options(), data);
+    const Tensor loss = row_losses(objective->terms(batch, t, draws)).mean();
+    const PlainScore plain(*score, bridge);
+    const Tensor expected = PlainLoss(problem, plain, *bridge)(batch, t, same_draws);
+    EXPECT_LT(difference(loss, expected), 1e-8) << problem.label();
+    const Tensors by_dual = testing::gradients(loss, leaves);
+    const Tensors by_double = testing::gradients(expected, leaves);
+    for (size_t i = 0; i < leaves.size(); ++i)
+      EXPECT_LT(difference(by_dual[i], by_double[i]), 1e-8) << problem.label() << ", leaf " << i;
+  }
+}
+
+}  // namespace
+}  // namespace dre

@@ -1,0 +1,54 @@
+/// Scores that are exact for a Gaussian pair without any reference: every number comes out of the
+/// network, so integrals and paths have all the work to do.
+#pragma once
+
+#include "dre/bridge/noise.h"
+#include "dre/score/time_scores.h"
+#include "dre/score/velocity_score.h"
+#include "tests/support/exact_heads.h"
+
+namespace dre::testing {
+
+/// Parts with a network of `outputs` numbers that says `exact`.
+inline ScoreParts exact_parts(Function exact, int64_t outputs, const BridgePtr& bridge, int64_t d,
+                              ReferencePtr reference = nullptr) {
+  auto network =
+      std::make_shared<ExactNetwork>(std::move(exact), d, outputs, true, double_context());
+  return {std::move(network), bridge, std::move(reference), d};
+}
+
+/// The path's time score plus `offset(t)`.
+inline ScalarScore exact_time_score(const GaussianPath& path,
+                                    const std::function<Tensor(const Tensor&)>& offset = {}) {
+  const auto exact = [&path, offset](const Dual& x, const Dual& t) {
+    const Tensor score = path.time_score(x.value, t.value).value.sum(1, true);
+    return Dual(offset ? score + offset(t.value) : score);
+  };
+  return ScalarScore(exact_parts(exact, 1, path.bridge_pointer(), path.dimension()));
+}
+
+inline JointScore exact_joint_score(const GaussianPath& path) {
+  const auto exact = [&path](const Dual& x, const Dual& t) {
+    return Dual(torch::cat({path.time_score(x.value, t.value).value.sum(1, true),
+                            path.data_score(x.value, t.value).value},
+                           1));
+  };
+  return JointScore(
+      exact_parts(exact, 1 + path.dimension(), path.bridge_pointer(), path.dimension()));
+}
+
+inline VelocityScore exact_velocity_score(const GaussianEnds& ends, const BridgePtr& bridge) {
+  const int64_t d = ends.mean0.size(0);
+  return VelocityScore(exact_parts(velocity_heads(ends, bridge), 3 * d, bridge, d));
+}
+
+/// On the one-sided trigonometric bridge.
+inline OneSidedVelocityScore exact_one_sided_score(const GaussianEnds& ends) {
+  const double head_scale = 0.05;
+  const int64_t d = ends.mean0.size(0);
+  const auto bridge = std::make_shared<OneSidedBridge>(bridge_named("trigonometric"));
+  return OneSidedVelocityScore(exact_parts(one_sided_heads(ends, head_scale), 2 * d, bridge, d),
+                               head_scale);
+}
+
+}  // namespace dre::testing
