@@ -1,0 +1,61 @@
+#include "cli/checkpoint.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "dre/base/error.h"
+#include "dre/base/version.h"
+#include "dre/data/safetensors.h"
+
+namespace dre::cli {
+namespace {
+
+const char* const metadata_name = "dre-checkpoint";
+
+void check_same_options(const std::string& path, const nlohmann::json& saved,
+                        const nlohmann::json& now) {
+  for (const auto& [name, value] : now.items()) {
+    const nlohmann::json before = saved.contains(name) ? saved[name] : nlohmann::json();
+    check(before == value, path, " belongs to a fit with --", name, " ", before.dump(),
+          ", this one has ", value.dump(),
+          "; give the same options, or start anew without "
+          "--resume");
+  }
+}
+
+}  // namespace
+
+CheckpointFile::CheckpointFile(const std::string& model_path, nlohmann::json options,
+                               nlohmann::json data)
+    : path_(model_path + ".checkpoint"), options_(std::move(options)), data_(std::move(data)) {}
+
+bool CheckpointFile::exists() const { return std::filesystem::exists(path_); }
+
+void CheckpointFile::save(const NamedTensors& state) {
+  const nlohmann::json json = {{"dre_version", version()}, {"options", options_}, {"data", data_}};
+  save_safetensors(path_, {state, {{metadata_name, json.dump()}}});
+  saved_ = true;
+}
+
+NamedTensors CheckpointFile::load() const {
+  const TensorFile file = load_safetensors(path_);
+  const auto found = file.metadata.find(metadata_name);
+  check_data(found != file.metadata.end(), path_, " is not a checkpoint of dre fit");
+  const auto json = nlohmann::json::parse(found->second, nullptr, false);
+  check_data(json.is_object() && json.contains("options") && json.contains("data"), path_,
+             " is damaged: its metadata cannot be read");
+  check_data(json.value("dre_version", "") == version(), path_,
+             " was written by another version of dre; start anew without --resume");
+  check_same_options(path_, json["options"], options_);
+  check_data(json["data"] == data_, path_,
+             " belongs to a fit of other data; give the same files, or start anew without "
+             "--resume");
+  return file.tensors;
+}
+
+void CheckpointFile::remove() const {
+  std::error_code ignored;  // the fit is done; a file that stays does no harm
+  std::filesystem::remove(path_, ignored);
+}
+
+}  // namespace dre::cli

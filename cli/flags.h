@@ -1,0 +1,90 @@
+/// One command-line flag for every field of an options struct, and the way from defaults,
+/// configuration file and flags to the resolved options.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dre/base/error.h"
+#include "dre/base/options.h"
+
+namespace dre::cli {
+
+/// Registers the flags: `--steps N`, `--correction` and `--no-correction`, `--columns a,b`. Values
+/// are kept as given; bounds and names are checked in one place, by from_json.
+class Flags final : public OptionVisitor {
+ public:
+  explicit Flags(CLI::App& app) : app_(app) {}
+
+  /// Fields of `options` will be listed under `title` in the help; the others under the title that
+  /// stands last.
+  template <class Options>
+  void group(const std::string& title, Options& options) {
+    const nlohmann::json fields = to_json(options);
+    for (const auto& field : fields.items()) groups_[field.key()] = title;
+  }
+  void title(const std::string& title) { title_ = title; }
+
+  void operator()(const char* name, bool& value, const char* help) override;
+  void operator()(const char* name, int64_t& value, Range range, const char* help) override;
+  void operator()(const char* name, double& value, Range range, const char* help) override;
+  void operator()(const char* name, std::string& value, const Names& names,
+                  const char* help) override;
+  void operator()(const char* name, std::vector<std::string>& value, const char* help) override;
+
+  /// What was given, after parsing.
+  nlohmann::json overrides() const;
+
+ private:
+  enum class Kind { flag, whole, number, word, words };
+  struct Registered {
+    std::string name;
+    Kind kind;
+    CLI::Option* option;
+  };
+
+  void add(const char* name, Kind kind, const std::string& help, const std::string& type);
+  std::string group_of(const std::string& name) const;
+
+  CLI::App& app_;
+  std::map<std::string, std::string> groups_;
+  std::string title_ = "Options";
+  std::vector<Registered> all_;
+};
+
+/// Flags that belong to a run and not to its configuration.
+struct RunFlags {
+  std::string config;
+  std::string format = "text";
+  bool print_config = false, quiet = false;
+
+  void add_config(CLI::App& app);
+  void add_quiet(CLI::App& app);
+  void add_format(CLI::App& app);
+};
+
+/// Parses, or throws a usage error in one line. True: help was asked for and printed.
+bool parse(CLI::App& app, int argc, char** argv);
+
+/// The JSON object in a configuration file; nothing where `path` is empty.
+nlohmann::json read_config(const std::string& path);
+
+/// defaults <- configuration file <- flags. Errors say which of the two a value came from.
+template <class Options>
+void resolve(Options& options, const std::string& config_file, const nlohmann::json& overrides) {
+  const auto apply = [&](const nlohmann::json& values, const std::string& prefix) {
+    try {
+      from_json(values, options, "the configuration");
+    } catch (const Error& error) {
+      throw Error(error.kind(), prefix + error.what());
+    }
+  };
+  apply(read_config(config_file), config_file + ": ");
+  apply(overrides, "--");
+}
+
+}  // namespace dre::cli

@@ -1,0 +1,33 @@
+#include "cli/output.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "dre/data/output.h"
+
+namespace dre::cli {
+
+void print_result(const std::string& text) {
+  OutputFile out("-");
+  out.write(text);
+  out.commit();
+}
+
+std::string short_number(double value) {
+  char digits[64];
+  std::snprintf(digits, sizeof digits, "%.4g", value);
+  return digits;
+}
+
+std::string with_error(double value, double standard_error) {
+  if (!std::isfinite(standard_error) || standard_error <= 0) return short_number(value);
+  const int exponent = static_cast<int>(std::floor(std::log10(standard_error)));
+  if (exponent > 4 || exponent < -6)
+    return short_number(value) + " +- " + short_number(standard_error);
+  char digits[128];
+  const int decimals = std::max(0, 1 - exponent);
+  std::snprintf(digits, sizeof digits, "%.*f +- %.*f", decimals, value, decimals, standard_error);
+  return digits;
+}
+
+}  // namespace dre::cli

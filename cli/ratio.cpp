@@ -1,0 +1,164 @@
+/// dre ratio: log-ratios of the rows of a file, a block at a time.
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/output.h"
+#include "cli/progress_bar.h"
+#include "dre/apps/diagnostics.h"
+#include "dre/apps/sides.h"
+#include "dre/data/output.h"
+#include "dre/data/reader.h"
+#include "dre/data/source.h"
+#include "dre/data/writer.h"
+#include "dre/ratio/model_file.h"
+
+namespace dre::cli {
+namespace {
+
+const char* const who = "dre ratio";
+
+struct RatioConfig {
+  std::string model, input, output = "-";
+  bool with_error = false;
+  RatioOptions ratio;
+  std::string device = "auto";
+  int64_t threads = 0;
+
+  void visit(OptionVisitor& v) {
+    v("model", model, {}, "model file that dre fit wrote");
+    v("input", input, {}, "file with the rows; - is standard input");
+    v("output", output, {}, "file for the log-ratios, .csv, .tsv or .npy; - is standard output");
+    v("with-error", with_error,
+      "also write the error of the integral, and how far members or paths differ");
+    ratio.visit(v);
+    v("device", device, {"auto", "cpu", "cuda"}, "where the networks live");
+    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+  }
+};
+
+struct Counts {
+  int64_t rows = 0, not_finite = 0;
+  Status status = Status::ok;
+};
+
+/// Rates blocks of rows, in columns that are the same for every block.
+class Rating {
+ public:
+  Rating(const Estimator& estimator, const RatioConfig& config)
+      : estimator_(estimator), config_(config), paths_(other_paths(estimator)) {
+    if (!config.with_error) return;
+    columns_.emplace_back("error");
+    if (has_spread())
+      columns_.emplace_back("spread");
+    else if (!paths_.empty())
+      columns_.emplace_back("disagreement");
+  }
+
+  const std::vector<std::string>& columns() const { return columns_; }
+
+  /// values: [n, columns of the model] -> [n, columns()]
+  Tensor operator()(const Tensor& values, Counts& counts) const {
+    const Estimate estimate = estimator_.log_ratio(values, config_.ratio);
+    std::vector<Tensor> out;
+    out.reserve(columns_.size());
+    out.push_back(estimate.log_ratio);
+    if (config_.with_error) out.push_back(estimate.error);
+    if (config_.with_error && has_spread())
+      out.push_back(estimate.spread);
+    else if (config_.with_error && !paths_.empty())
+      out.push_back(path_disagreement(estimator_, values, config_.ratio.integrate));
+    counts.rows += values.size(0);
+    counts.not_finite += estimate.log_ratio.isfinite().logical_not().sum().item<int64_t>();
+    if (counts.status == Status::ok) counts.status = estimate.status;
+    return torch::stack(out, 1);
+  }
+
+ private:
+  /// A spread means something between members that take part in the estimate.
+  bool has_spread() const {
+    const auto& members = estimator_.members();
+    return std::count_if(members.begin(), members.end(),
+                         [](const Member& member) { return member.weight != 0; }) > 1;
+  }
+
+  const Estimator& estimator_;
+  const RatioConfig& config_;
+  Names paths_;
+  std::vector<std::string> columns_ = {"log_ratio"};
+};
+
+/// False where a stop was asked for before the end.
+bool stream(TableReader& reader, TableWriter& writer, const Rating& rate, const std::string& file,
+            Progress& progress, Counts& counts) {
+  const StopSignals signals;
+  const auto width = static_cast<int64_t>(reader.columns().size());
+  const int64_t block_rows = std::clamp<int64_t>((int64_t{1} << 20) / width, 1, 16384);
+  progress.begin("rows", 0);
+  while (const auto block = reader.next(block_rows)) {
+    check_complete(*block, file, counts.rows);
+    writer.write(rate(block->values, counts));
+    progress.advance(counts.rows, "");
+    if (progress.stop_requested()) return false;
+  }
+  progress.end();
+  writer.finish();
+  return true;
+}
+
+int judge(const Counts& counts, Progress& progress) {
+  if (counts.status != Status::ok)
+    progress.warn("integration", text("the integral over time: ", describe(counts.status)));
+  if (counts.not_finite > 0)
+    fail(Error::Kind::numerical, counts.not_finite, " of ", counts.rows,
+         " log-ratios are not finite");
+  return exit_fine;
+}
+
+int run(const RatioConfig& config, bool quiet) {
+  check(!config.model.empty(), "--model FILE is missing");
+  check(!config.input.empty(), "--input FILE is missing");
+  if (config.threads > 0) at::set_num_threads(static_cast<int>(config.threads));
+  check_writable(config.output);
+  Context context;
+  context.device = device_by_name(config.device);
+  const Estimator estimator = load_model(config.model, context);
+  const Rating rate(estimator, config);
+  ReadOptions read;
+  read.columns = estimator.names();
+  const auto reader = open_table(config.input, read);
+  const auto writer = open_writer(config.output, rate.columns());
+  ProgressBar progress(who, quiet);
+  Counts counts;
+  if (!stream(*reader, *writer, rate, input_name(config.input), progress, counts)) {
+    std::cerr << who << ": interrupted after " << counts.rows << " rows" << std::endl;
+    return exit_interrupted;
+  }
+  return judge(counts, progress);
+}
+
+}  // namespace
+
+int run_ratio(int argc, char** argv) {
+  RatioConfig config;
+  RunFlags run_flags;
+  CLI::App app("Writes log(numerator / denominator) of every row of a file, in its order.", who);
+  Flags flags(app);
+  flags.group("Integral", config.ratio);
+  flags.title("Ratio");
+  config.visit(flags);
+  run_flags.add_config(app);
+  run_flags.add_quiet(app);
+  if (parse(app, argc, argv)) return exit_fine;
+  resolve(config, run_flags.config, flags.overrides());
+  if (run_flags.print_config) {
+    print_result(to_json(config).dump(2) + "\n");
+    return exit_fine;
+  }
+  return run(config, run_flags.quiet);
+}
+
+}  // namespace dre::cli

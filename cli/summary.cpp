@@ -1,0 +1,143 @@
+#include "cli/summary.h"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "cli/output.h"
+#include "dre/base/error.h"
+#include "dre/data/place.h"
+
+namespace dre::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& part(const Json& json, const char* name) {
+  static const Json nothing = Json::object();
+  return json.is_object() && json.contains(name) ? json[name] : nothing;
+}
+
+/// null is what JSON makes of NaN and infinity.
+double number(const Json& json, const char* name) {
+  const Json& found = part(json, name);
+  return found.is_number() ? found.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string word(const Json& json, const char* name) {
+  const Json& found = part(json, name);
+  return found.is_string() ? found.get<std::string>() : "";
+}
+
+std::vector<std::string> words(const Json& json, const char* name) {
+  std::vector<std::string> out;
+  for (const auto& one : part(json, name))
+    if (one.is_string()) out.push_back(one.get<std::string>());
+  return out;
+}
+
+std::string measured(const Json& json) {
+  return with_error(number(json, "value"), number(json, "standard_error"));
+}
+
+std::string two_decimals(double value) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.2f", value);
+  return digits;
+}
+
+std::string side(const Json& data, const char* name, const char* value) {
+  const Json& side = part(data, name);
+  const double rows = number(side, "rows"), effective = number(side, "effective_rows");
+  std::string out = text(word(side, "file"), ", ", short_number(rows), " rows");
+  if (data.contains("domain_column"))
+    out += text(" with ", word(data, "domain_column"), " = ", word(data, value));
+  if (effective < rows) out += text(", worth ", short_number(effective), " after weighting");
+  return summary_line(name, out);
+}
+
+std::string data_lines(const Json& data) {
+  const auto names = words(data, "columns"), dropped = words(data, "dropped_columns");
+  std::string out = summary_line("direction", word(data, "direction"));
+  out += side(data, "numerator", "numerator_value");
+  out += side(data, "denominator", "denominator_value");
+  out += summary_line("columns", text(names.size(), ": ", listed(names)));
+  if (!dropped.empty()) out += summary_line("left out", listed(dropped));
+  return out;
+}
+
+std::string training_line(const Json& training) {
+  const int64_t best = training.value("best_step", int64_t{0});
+  std::string out = text("held-out loss ", short_number(number(training, "first_loss")), " -> ",
+                         short_number(number(training, "best_loss")), " at step ", best, " of ",
+                         training.value("steps", int64_t{0}), " (", word(training, "status"), ")");
+  if (!training.value("kept", true)) out += "; no sure gain over the Gaussian reference, not used";
+  return out;
+}
+
+std::string method_lines(const Json& record) {
+  const std::string reference = word(part(record, "options"), "reference");
+  std::string out;
+  for (const auto& training : part(record, "training")) {
+    const std::string bridge = word(training, "bridge");
+    out += summary_line("method", text(word(training, "method"),
+                                       bridge.empty() ? "" : text(", ", bridge, " bridge"),
+                                       reference == "gaussian" ? ", Gaussian reference" : ""));
+    out += summary_line("training", training_line(training));
+  }
+  return out;
+}
+
+std::string weight_line(const char* name, const Json& check) {
+  std::string out = text(measured(part(check, "mean")), " (should be 1)");
+  if (part(check, "pareto_k").is_number())
+    out += text(", Pareto k ", two_decimals(number(check, "pareto_k")), " (good below ",
+                two_decimals(number(check, "pareto_threshold")), ")");
+  out += text(", worth ", short_number(std::floor(number(check, "effective_rows"))), " of ",
+              short_number(number(check, "rows")), " rows");
+  const bool reliable = check.value("reliable", false);
+  return summary_line(name, out) +
+         (reliable ? ""
+                   : summary_line("",
+                                  "this mean says little here: the sides are far apart or the "
+                                  "weights heavy-tailed"));
+}
+
+std::string diagnostics_lines(const Json& found) {
+  std::string out;
+  out += summary_line("held-out", "the lines below are about rows that training did not see");
+  out += summary_line("KL(num||den)", measured(part(found, "kl_numerator_denominator")) + " nats");
+  out += summary_line("KL(den||num)", measured(part(found, "kl_denominator_numerator")) + " nats");
+  out += weight_line("E_den[r]", part(found, "ratio_on_denominator"));
+  out += weight_line("E_num[1/r]", part(found, "inverse_ratio_on_numerator"));
+  for (const auto& [path, gap] : part(found, "path_disagreement").items())
+    out += summary_line(
+        path + " path",
+        text("differs from the horizontal one by ", short_number(number(gap, "root_mean_square")),
+             " (root mean square), at most ", short_number(number(gap, "largest"))));
+  if (number(found, "evaluations") > 1)
+    out += summary_line(
+        "integral", text("error at most ", short_number(number(found, "quadrature_error")), ", ",
+                         number(found, "evaluations"), " evaluations a row"));
+  return out;
+}
+
+}  // namespace
+
+std::string summary_line(const std::string& name, const std::string& value) {
+  constexpr size_t width = 14;
+  return name + std::string(name.size() < width ? width - name.size() : 1, ' ') + value + "\n";
+}
+
+std::string summary(const nlohmann::json& record) {
+  std::string out;
+  if (record.contains("data")) out += data_lines(record["data"]);
+  out += method_lines(record);
+  if (record.contains("diagnostics")) out += diagnostics_lines(record["diagnostics"]);
+  for (const auto& warning : part(record, "warnings"))
+    out +=
+        summary_line("warning", text(word(warning, "message"), " [", word(warning, "code"), "]"));
+  return out;
+}
+
+}  // namespace dre::cli

@@ -1,0 +1,185 @@
+#include "dre/apps/diagnostics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dre/base/error.h"
+#include "dre/numeric/pareto.h"
+#include "dre/numeric/statistics.h"
+
+namespace dre {
+namespace {
+
+constexpr int64_t rows_for_tail = 25;
+constexpr int64_t rows_for_paths = 500;
+/// Beyond it the mean of even the true ratio's weights is far from 1 in samples of usual size.
+constexpr double largest_testable_divergence = 1;
+/// From this k̂ on means of the weights are useless at any sample size (Vehtari et al.); between it
+/// and the threshold, which small samples lower, they are only unreliable.
+constexpr double heavy_tail = 0.7;
+/// Standard errors between E[w] and 1 that are taken for a fault of the fit and not for chance.
+constexpr double noticeable = 4;
+
+/// log_weight: [n], weight: [n] of the rows themselves.
+WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  WeightCheck out{{nan, nan}, nan, pareto_threshold(std::max<int64_t>(log_weight.size(0), 2))};
+  out.rows = log_weight.size(0);
+  // Scaled by the largest weight, so that nothing overflows before the end.
+  const double largest = log_weight.max().item<double>();
+  const Tensor scaled = (log_weight - largest).exp();
+  const double scale = std::exp(largest);
+  out.mean = {weighted_mean(scaled, weight) * scale, standard_error(scaled, weight) * scale};
+  out.effective_rows = effective_sample_size(scaled * weight);
+  if (out.rows >= rows_for_tail) {
+    const TailFit tail = fit_tail(log_weight + weight.log());
+    out.pareto_k = tail.k;
+    out.pareto_threshold = tail.threshold;
+  }
+  out.reliable = divergence <= largest_testable_divergence && out.pareto_k < out.pareto_threshold;
+  return out;
+}
+
+/// Evenly spaced rows, so that the choice is the same in every run.
+Tensor some_rows(const Samples& side, int64_t count) {
+  if (side.rows() <= count) return side.x;
+  const double stride = static_cast<double>(side.rows()) / static_cast<double>(count);
+  const Tensor place = torch::arange(count, torch::kFloat64).mul_(stride).to(torch::kInt64);
+  return side.x.index_select(0, place.to(side.x.device()));
+}
+
+Tensor differences(const Estimator& estimator, const Tensor& raw, const Tensor& horizontal,
+                   const std::string& path, const IntegrateOptions& options) {
+  return (estimator.log_ratio(raw, {path, options}).log_ratio - horizontal).abs();
+}
+
+std::vector<PathCheck> check_paths(const Estimator& estimator, const Tensor& raw) {
+  std::vector<PathCheck> out;
+  const Names paths = other_paths(estimator);
+  if (paths.empty()) return out;
+  const Tensor horizontal = estimator.log_ratio(raw).log_ratio;
+  for (const auto& path : paths) {
+    const Tensor gap = differences(estimator, raw, horizontal, path, {});
+    out.push_back(
+        {path, gap.square().mean().sqrt().item<double>(), gap.max().item<double>(), gap.size(0)});
+  }
+  return out;
+}
+
+void check_finite(const Estimate& estimate, const char* side) {
+  const int64_t bad = estimate.log_ratio.isfinite().logical_not().sum().item<int64_t>();
+  if (bad > 0)
+    fail(Error::Kind::numerical, "log r is not finite at ", bad, " of ", estimate.log_ratio.size(0),
+         " rows of the ", side,
+         "; try another --method or --bridge, a smaller --rate, or --transform rank");
+}
+
+void warn_of_weights(const WeightCheck& check, const std::string& name, const std::string& side,
+                     std::vector<Warning>& warnings) {
+  if (check.pareto_k >= heavy_tail)
+    warnings.push_back(
+        {"heavy-weights",
+         text("the weights ", name, " of the ", side, " have a heavy tail (Pareto k ",
+              std::round(check.pareto_k * 100) / 100, "): a few rows decide weighted means")});
+  const double off = std::abs(check.mean.value - 1);
+  if (check.reliable && off > noticeable * check.mean.standard_error)
+    warnings.push_back({"not-normalised", text("the mean of ", name, " over the ", side, " is ",
+                                               check.mean.value, " and should be 1")});
+}
+
+std::vector<Warning> judge(const Diagnostics& found) {
+  std::vector<Warning> warnings;
+  warn_of_weights(found.denominator, "r", "denominator", warnings);
+  warn_of_weights(found.numerator, "1/r", "numerator", warnings);
+  if (found.status != Status::ok)
+    warnings.push_back({"integration", text("the integral over time: ", describe(found.status))});
+  return warnings;
+}
+
+nlohmann::json to_json(const Measured& number) {
+  return {{"value", number.value}, {"standard_error", number.standard_error}};
+}
+
+nlohmann::json to_json(const WeightCheck& check) {
+  return {{"mean", to_json(check.mean)},
+          {"pareto_k", check.pareto_k},
+          {"pareto_threshold", check.pareto_threshold},
+          {"effective_rows", check.effective_rows},
+          {"rows", check.rows},
+          {"reliable", check.reliable}};
+}
+
+}  // namespace
+
+Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
+                     const Samples& denominator) {
+  torch::NoGradGuard no_grad;
+  const Samples top = numerator.positive(), bottom = denominator.positive();
+  const Estimate at_top = estimator.log_ratio(top.x), at_bottom = estimator.log_ratio(bottom.x);
+  check_finite(at_top, "numerator");
+  check_finite(at_bottom, "denominator");
+  const Tensor &f0 = at_top.log_ratio, &f1 = at_bottom.log_ratio;
+  const Tensor w0 = top.weights().cpu(), w1 = bottom.weights().cpu();
+  Diagnostics out;
+  out.kl_numerator_denominator = {weighted_mean(f0, w0), standard_error(f0, w0)};
+  out.kl_denominator_numerator = {-weighted_mean(f1, w1), standard_error(f1, w1)};
+  out.denominator = check_weights(f1, w1, out.kl_numerator_denominator.value);
+  out.numerator = check_weights(-f0, w0, out.kl_denominator_numerator.value);
+  out.paths = check_paths(estimator, torch::cat({some_rows(top, rows_for_paths / 2),
+                                                 some_rows(bottom, rows_for_paths / 2)}));
+  out.quadrature_error =
+      std::max(at_top.error.max().item<double>(), at_bottom.error.max().item<double>());
+  out.evaluations = std::max(at_top.evaluations, at_bottom.evaluations);
+  out.status = at_top.status == Status::ok ? at_bottom.status : at_top.status;
+  out.warnings = judge(out);
+  return out;
+}
+
+nlohmann::json to_json(const Diagnostics& found) {
+  nlohmann::json paths = nlohmann::json::object();
+  for (const auto& check : found.paths)
+    paths[check.path] = {{"root_mean_square", check.root_mean_square},
+                         {"largest", check.largest},
+                         {"rows", check.rows}};
+  return {{"kl_numerator_denominator", to_json(found.kl_numerator_denominator)},
+          {"kl_denominator_numerator", to_json(found.kl_denominator_numerator)},
+          {"ratio_on_denominator", to_json(found.denominator)},
+          {"inverse_ratio_on_numerator", to_json(found.numerator)},
+          {"path_disagreement", paths},
+          {"quadrature_error", found.quadrature_error},
+          {"evaluations", found.evaluations},
+          {"integration", describe(found.status)},
+          {"warnings", warnings_json(found.warnings)}};
+}
+
+Names other_paths(const Estimator& estimator) {
+  const auto all_can = [&](auto can) {
+    bool any = false;
+    for (const auto& member : estimator.members()) {
+      if (member.weight == 0) continue;
+      if (!can(*member.score)) return false;
+      any = true;
+    }
+    return any;
+  };
+  Names paths;
+  if (all_can([](const Score& score) { return ability<DataScore>(score) != nullptr; }))
+    paths.emplace_back("line");
+  if (all_can([](const Score& score) {
+        return ability<DataScore>(score) && ability<FlowField>(score);
+      }))
+    paths.emplace_back("flow");
+  return paths;
+}
+
+Tensor path_disagreement(const Estimator& estimator, const Tensor& raw,
+                         const IntegrateOptions& options) {
+  const Tensor horizontal = estimator.log_ratio(raw, {"horizontal", options}).log_ratio;
+  Tensor largest = torch::zeros_like(horizontal);
+  for (const auto& path : other_paths(estimator))
+    largest = torch::maximum(largest, differences(estimator, raw, horizontal, path, options));
+  return largest;
+}
+
+}  // namespace dre

@@ -1,0 +1,66 @@
+/// What every fit tells about itself: identities that the true ratio obeys, how far its weights can
+/// be trusted, divergences, and how well the numerics did.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dre/apps/warning.h"
+#include "dre/data/samples.h"
+#include "dre/ratio/correction.h"
+#include "dre/ratio/estimator.h"
+
+namespace dre {
+
+/// Weights w = r on denominator rows, or w = 1/r on numerator rows: they turn one side into the
+/// other, and their mean is 1 for the true ratio.
+struct WeightCheck {
+  Measured mean;                ///< E[w]
+  double pareto_k = 0;          ///< tail of the weights; NaN for fewer than 25 rows
+  double pareto_threshold = 0;  ///< k̂ is good below it
+  double effective_rows = 0;    ///< Kish, of `rows`
+  int64_t rows = 0;
+  /// False where E[w] says little: the divergence exceeds 1, where even the true ratio's mean is
+  /// far from 1 in samples of usual size, or k̂ is not good.
+  bool reliable = false;
+};
+
+/// |log r along the path - log r along the horizontal path|: zero for exact scores.
+struct PathCheck {
+  std::string path;
+  double root_mean_square = 0, largest = 0;
+  int64_t rows = 0;
+};
+
+struct Diagnostics {
+  Measured kl_numerator_denominator;  ///< E_num[log r], nats
+  Measured kl_denominator_numerator;  ///< -E_den[log r], nats
+  WeightCheck denominator;            ///< of w = r
+  WeightCheck numerator;              ///< of w = 1/r
+  std::vector<PathCheck> paths;       ///< of methods with several paths
+  double quadrature_error = 0;        ///< the largest over the rows
+  int64_t evaluations = 0;            ///< of the network, for the row that needed most
+  Status status = Status::ok;
+  std::vector<Warning> warnings;
+};
+
+/// Rows in raw coordinates, best those that the fit did not learn from, at least two a side.
+/// Numerical error where log r is not finite at some of them.
+Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
+                     const Samples& denominator);
+
+/// NaN and infinity become null.
+nlohmann::json to_json(const Diagnostics& diagnostics);
+
+/// The paths besides the horizontal one that all members with a weight offer; none where the
+/// reference stands alone.
+Names other_paths(const Estimator& estimator);
+
+/// The largest difference between a path of other_paths() and the horizontal one.
+/// raw: [n, columns] -> [n], float64.
+Tensor path_disagreement(const Estimator& estimator, const Tensor& raw,
+                         const IntegrateOptions& options = {});
+
+}  // namespace dre
