@@ -61,8 +61,8 @@ struct Checkpointing {
 ///
 /// "auto" trains the which-time and the telescoping classifier and averages them. With a reference,
 /// a member that does not beat it on held-out rows by `guard` standard errors of its own objective
-/// gets no weight; where none does, or all together do not tell the held-out sides apart better, the
-/// reference is the answer.
+/// gets no weight; where none does, or all together do not tell the held-out sides apart better,
+/// the reference is the answer.
 FitResult fit(const Samples& numerator, const Samples& denominator,
               const std::vector<std::string>& names, const FitOptions& options, Progress& progress,
               const Checkpointing& checkpointing = {});
