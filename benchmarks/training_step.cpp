@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "dre/base/threads.h"
 #include "dre/base/version.h"
 #include "dre/dual/layers.h"
 #include "dre/network/mlp.h"
