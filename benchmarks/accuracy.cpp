@@ -11,6 +11,7 @@
 #include "benchmarks/pairs/suite.h"
 #include "benchmarks/results.h"
 #include "dre/base/context.h"
+#include "dre/base/threads.h"
 
 namespace dre::benchmarks {
 namespace {
@@ -71,6 +72,7 @@ int run(const Options& options) {
 }  // namespace dre::benchmarks
 
 int main(int argc, char** argv) {
+  dre::use_threads(0);
   dre::benchmarks::Options options;
   CLI::App app("Mean squared error of log density ratios on pairs with known truth");
   app.add_option("--pairs", options.pairs, "pairs, separated by commas; default all")

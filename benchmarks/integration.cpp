@@ -11,6 +11,7 @@
 
 #include "benchmarks/pairs/suite.h"
 #include "dre/apps/fit.h"
+#include "dre/base/threads.h"
 
 namespace dre::benchmarks {
 namespace {
@@ -125,6 +126,7 @@ void run(const Options& options) {
 }  // namespace dre::benchmarks
 
 int main(int argc, char** argv) {
+  dre::use_threads(0);
   dre::benchmarks::Options options;
   CLI::App app("Cost and error of the integrators on fitted models");
   const auto list = [&](const char* flag, std::vector<std::string>& value, const char* help) {

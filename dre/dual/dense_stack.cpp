@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "dre/base/error.h"
+#include "dre/base/threads.h"
 #include "dre/dual/linear.h"
 #include "dre/dual/once.h"
 
@@ -50,10 +51,14 @@ Blocks cut(const Tensor& x, bool pair, bool with_gradient) {
 }
 
 void for_blocks(const Blocks& blocks, const std::function<void(int64_t)>& work) {
-  at::parallel_for(0, blocks.count(), 1, [&](int64_t begin, int64_t end) {
+  const auto run = [&](int64_t begin, int64_t end) {
     torch::NoGradGuard no_grad;  // threads have a mode of their own
     for (int64_t block = begin; block < end; ++block) work(block);
-  });
+  };
+  if (products_have_threads())
+    run(0, blocks.count());
+  else
+    at::parallel_for(0, blocks.count(), 1, run);
 }
 
 template <class T>
