@@ -1,10 +1,13 @@
 #include "dre/density/density_file.h"
 
+#include <functional>
+
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/base/version.h"
 #include "dre/data/description.h"
 #include "dre/data/safetensors.h"
+#include "dre/density/flow.h"
 #include "dre/density/gaussian_density.h"
 
 namespace dre {
@@ -12,13 +15,15 @@ namespace {
 
 const FileKind density_kind{"dre-density", "density", 1};
 
-using Loader = DensityPtr (*)(const nlohmann::json& description, const NamedTensors& tensors,
-                              const Context& context);
+using Loader = std::function<DensityPtr(const nlohmann::json& description,
+                                        const NamedTensors& tensors, const Context& context)>;
 
 const std::vector<Named<Loader>>& loaders() {
-  static const std::vector<Named<Loader>> table = {
-      {"gaussian", GaussianDensity::load},
-  };
+  static const std::vector<Named<Loader>> table = [] {
+    std::vector<Named<Loader>> all = {{"gaussian", GaussianDensity::load}};
+    for (const auto& name : flow_names()) all.push_back({name, std::bind_front(Flow::load, name)});
+    return all;
+  }();
   return table;
 }
 
