@@ -20,8 +20,8 @@ using Loader = std::function<DensityPtr(const nlohmann::json& description,
 
 const std::vector<Named<Loader>>& loaders() {
   static const std::vector<Named<Loader>> table = [] {
-    std::vector<Named<Loader>> all = {{"gaussian", GaussianDensity::load}};
-    for (const auto& name : flow_names()) all.push_back({name, std::bind_front(Flow::load, name)});
+    std::vector<Named<Loader>> all = {{"gaussian", GaussianDensity::make}};
+    for (const auto& name : flow_names()) all.push_back({name, std::bind_front(Flow::make, name)});
     return all;
   }();
   return table;

@@ -125,15 +125,23 @@ void Flow::initialise(const Tensor& x) {
   layers_.initialise((x - mean_) / scale_);
 }
 
-DensityPtr Flow::load(const std::string& recipe, const nlohmann::json& description,
+void Flow::load(const NamedTensors& tensors) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, own] : {std::pair("mean", mean_), std::pair("scale", scale_)}) {
+    const Tensor& given = at(tensors, name);
+    check_data(given.sizes() == own.sizes(), "the tensor '", name, "' has shape ", given.sizes(),
+               ", the flow needs ", own.sizes());
+    own.copy_(given);
+  }
+  parameters_.load(under(tensors, "layers"));
+}
+
+DensityPtr Flow::make(const std::string& recipe, const nlohmann::json& description,
                       const NamedTensors& tensors, const Context& context) {
   FlowOptions options;
   from_json(description, options, "the density's description");
   auto flow = std::make_shared<Flow>(recipe, options, context);
-  const torch::NoGradGuard no_grad;
-  flow->mean_.copy_(at(tensors, "mean"));
-  flow->scale_.copy_(at(tensors, "scale"));
-  flow->parameters_.load(under(tensors, "layers"));
+  flow->load(tensors);
   return flow;
 }
 

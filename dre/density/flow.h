@@ -53,7 +53,10 @@ class Flow final : public Density {
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
 
-  static DensityPtr load(const std::string& recipe, const nlohmann::json& description,
+  /// Takes over what tensors() of a flow with the same recipe and options said.
+  void load(const NamedTensors& tensors);
+
+  static DensityPtr make(const std::string& recipe, const nlohmann::json& description,
                          const NamedTensors& tensors, const Context& context);
 
  private:

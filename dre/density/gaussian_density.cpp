@@ -45,7 +45,7 @@ NamedTensors GaussianDensity::tensors() const {
   return {{"mean", mean64_}, {"covariance", covariance64_}};
 }
 
-DensityPtr GaussianDensity::load(const nlohmann::json&, const NamedTensors& tensors,
+DensityPtr GaussianDensity::make(const nlohmann::json&, const NamedTensors& tensors,
                                  const Context& context) {
   return std::make_shared<GaussianDensity>(at(tensors, "mean"), at(tensors, "covariance"), context);
 }

@@ -19,7 +19,7 @@ class GaussianDensity final : public Density {
   nlohmann::json description() const override;
   NamedTensors tensors() const override;
 
-  static DensityPtr load(const nlohmann::json& description, const NamedTensors& tensors,
+  static DensityPtr make(const nlohmann::json& description, const NamedTensors& tensors,
                          const Context& context);
 
  private:
