@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dre/base/error.h"
+#include "dre/train/swapped.h"
 
 namespace dre {
 namespace {
@@ -24,21 +25,6 @@ Batch held_out_batch(const TrainData& data, const Context& context) {
 }
 
 Samples cast(const Samples& side, torch::ScalarType type) { return {side.x.to(type), side.weight}; }
-
-/// Parameters replaced for as long as this lives.
-class Swapped {
- public:
-  Swapped(Tensor weights, const Tensor& other)
-      : weights_(std::move(weights)), kept_(weights_.clone()) {
-    weights_.copy_(other);
-  }
-  ~Swapped() { weights_.copy_(kept_); }
-  Swapped(const Swapped&) = delete;
-  Swapped& operator=(const Swapped&) = delete;
-
- private:
-  Tensor weights_, kept_;
-};
 
 Tensor curve_tensor(const std::vector<CurvePoint>& curve) {
   Tensor out = torch::empty({static_cast<int64_t>(curve.size()), 3}, torch::kFloat64);
