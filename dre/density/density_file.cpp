@@ -31,6 +31,11 @@ const std::vector<Named<Loader>>& loaders() {
 
 Names density_names() { return names_of(loaders()); }
 
+DensityPtr make_density(const std::string& name, const nlohmann::json& description,
+                        const NamedTensors& tensors, const Context& context) {
+  return choose("density", loaders(), name)(description, tensors, context);
+}
+
 void save_density(const std::string& path, const Density& density, const nlohmann::json& record) {
   nlohmann::json json = {
       {"density", density.name()}, {"description", density.description()}, {"record", record}};
@@ -41,8 +46,8 @@ DensityFile load_density(const std::string& path, const Context& context) {
   const TensorFile file = load_safetensors(path);
   const nlohmann::json json = read_description(file, path, density_kind);
   return guard_damage(path, density_kind, [&]() -> DensityFile {
-    const auto& load = choose("density", loaders(), json.at("density").get<std::string>());
-    return {load(json.at("description"), file.tensors, context), json.at("record")};
+    return {make_density(json.at("density"), json.at("description"), file.tensors, context),
+            json.at("record")};
   });
 }
 

@@ -11,6 +11,10 @@ namespace dre {
 /// gaussian, ...
 Names density_names();
 
+/// The density called `name` from what its description() and tensors() said.
+DensityPtr make_density(const std::string& name, const nlohmann::json& description,
+                        const NamedTensors& tensors, const Context& context);
+
 struct DensityFile {
   DensityPtr density;
   nlohmann::json record;  ///< what the fit tells about itself
