@@ -26,6 +26,7 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"fit", {run_fit, "learn log(numerator / denominator) from two sets of rows"}},
       {"ratio", {run_ratio, "log-ratios of the rows of a file, by a fitted model"}},
       {"info", {run_info, "what a model file holds"}},
+      {"ebm", {run_ebm, "energy-based models of images: fit, eval, sample"}},
   };
   return table;
 }

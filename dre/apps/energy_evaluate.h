@@ -62,6 +62,9 @@ struct Bits {
   double value = 0, error = 0;
 };
 
+/// values: [n], n >= 2
+Bits mean_bits(const Tensor& values);
+
 struct EnergyReport {
   int64_t rows = 0;
   Bits noise;                   ///< the noise model alone

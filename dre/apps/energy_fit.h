@@ -33,7 +33,8 @@ struct EnergyData {
 /// One look at a running fit.
 struct EnergyLook {
   int64_t step = 0;
-  double seconds = 0;  ///< of training, looks included
+  double seconds = 0;           ///< since training began, looks included
+  double training_seconds = 0;  ///< without the looks
   double rate = 0;
   double loss = 0;      ///< mean of the steps since the last look
   EnergyReport report;  ///< of the averaged weights on validation images
