@@ -2,6 +2,8 @@
 /// and by the conditional objective, the residual U-Net by velocity moments.
 /// image_step_eager.py beside this times the same step of time score matching by double backward in
 /// eager PyTorch.
+#include <ATen/Context.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -66,6 +68,7 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", quick, "small batches, for machines without CUDA");
   CLI11_PARSE(app, argc, argv);
   const dre::Context context{dre::device_by_name(device), torch::kFloat32, 0};
+  at::globalContext().setBenchmarkCuDNN(true);
   std::vector<dre::Case> cases = {
       {"time", 64, 500, false, false},    {"time", 64, 500, false, true},
       {"time", 64, 500, true, true},      {"conditional", 64, 500, true, true},

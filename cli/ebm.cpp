@@ -1,58 +1,45 @@
 /// dre ebm: energy-based models of images. fit, eval, sample.
-#include <ATen/Parallel.h>
+#include <ATen/Context.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iostream>
 
+#include "cli/actions.h"
 #include "cli/checkpoint.h"
 #include "cli/command.h"
-#include "cli/flags.h"
-#include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/apps/energy_anneal.h"
 #include "dre/apps/energy_fit.h"
-#include "dre/base/names.h"
 #include "dre/base/version.h"
 #include "dre/data/mnist.h"
 #include "dre/data/output.h"
+#include "dre/data/png.h"
 #include "dre/density/density_file.h"
 
 namespace dre::cli {
 namespace {
 
-/// What every action needs: where to work, and the random streams.
-struct Place {
-  int64_t seed = 0;
-  std::string device = "auto";
-  int64_t threads = 0;
+/// Shapes repeat from step to step: it pays to search for the fastest algorithm once.
+Context fast_context(const Machine& machine) {
+  at::globalContext().setBenchmarkCuDNN(true);
+  return machine.context();
+}
 
-  void visit(OptionVisitor& v) {
-    v("seed", seed, at_least(0), "of every random draw");
-    v("device", device, {"auto", "cpu", "cuda"}, "where to compute");
-    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
-  }
-  Context context() const {
-    if (threads > 0) at::set_num_threads(static_cast<int>(threads));
-    return {device_by_name(device), torch::kFloat32, static_cast<uint64_t>(seed)};
-  }
-};
-
-/// Flags, configuration file and help of one action; nothing where the run ends with that.
 template <class Config>
-bool read_arguments(CLI::App& app, Config& config, RunFlags& run, int argc, char** argv) {
+bool read(CLI::App& app, Config& config, RunFlags& run, int argc, char** argv) {
   Flags flags(app);
-  config.visit(flags);
-  run.add_config(app);
-  run.add_format(app);
-  run.add_quiet(app);
-  if (parse(app, argc, argv)) return false;
-  resolve(config, run.config, flags.overrides());
-  if (run.print_config) print_result(to_json(config).dump(2) + "\n");
-  return !run.print_config;
+  return read_arguments(app, flags, config, run, argc, argv);
 }
 
 std::string bits_text(const Bits& bits) { return with_error(bits.value, bits.error); }
+
+void write_grid(const std::string& path, const Tensor& pixels, int64_t columns) {
+  const auto side = static_cast<int64_t>(std::lround(std::sqrt(pixels.size(1))));
+  save_png(path, image_grid(pixels, side, columns));
+}
 
 // dre ebm fit
 
@@ -61,7 +48,7 @@ struct FitConfig {
   std::string noise = "gaussian";
   std::string noise_model;
   EnergyFitOptions fit;
-  Place place;
+  Machine machine;
 
   void visit(OptionVisitor& v) {
     v("data", data, {}, "folder of the MNIST files");
@@ -70,7 +57,7 @@ struct FitConfig {
     v("noise-model", noise_model, {},
       "file of a fitted noise model; the Gaussian one is fitted here where none is given");
     fit.visit(v);
-    place.visit(v);
+    machine.visit(v);
   }
 };
 
@@ -103,7 +90,7 @@ nlohmann::json fit_record(const FitConfig& config, const EnergyFitResult& result
   for (const auto& look : result.looks) looks.push_back(to_json(look));
   return {{"options", to_json(config.fit)},
           {"noise", config.noise},
-          {"seed", config.place.seed},
+          {"seed", config.machine.seed},
           {"device", model.context().device.str()},
           {"parameters", model.network().parameters().count()},
           {"steps", result.steps},
@@ -135,11 +122,11 @@ int fit(int argc, char** argv) {
   bool resume = false;
   CLI::App app("Learns the density of images as a noise model times a learned ratio.", who);
   app.add_flag("--resume", resume, "go on from OUT.checkpoint of an interrupted fit");
-  if (!read_arguments(app, config, run, argc, argv)) return exit_fine;
+  if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
   check_writable(config.out);
-  const Context context = config.place.context();
+  const Context context = fast_context(config.machine);
   const MnistSplit data = load_mnist(config.data);
   ProgressBar progress(who, run.quiet);
   EnergyModel model(noise_of(config, data, context), config.fit.model, context);
@@ -147,7 +134,10 @@ int fit(int argc, char** argv) {
   EnergyFitCalls calls;
   if (resume && checkpoint.exists()) calls.resume = checkpoint.load();
   Log log(config.out + ".log.jsonl", !calls.resume.empty());
-  calls.look = [&](const EnergyLook& look) { log.add(to_json(look)); };
+  calls.look = [&](const EnergyLook& look) {
+    log.add(to_json(look));
+    if (look.samples.defined()) write_grid(config.out + ".samples.png", look.samples, 6);
+  };
   calls.save = [&](const NamedTensors& state) { checkpoint.save(state); };
   const StopSignals signals;
   const EnergyFitResult result =
@@ -175,7 +165,7 @@ struct EvalConfig {
   bool annealed = false;
   int64_t anneal_rows = 1000;
   AnnealOptions anneal;
-  Place place;
+  Machine machine;
 
   void visit(OptionVisitor& v) {
     v("model", model, {}, "model file of dre ebm fit");
@@ -185,7 +175,7 @@ struct EvalConfig {
     v("anneal", annealed, "normaliser and likelihood by AIS and RAISE as well");
     v("anneal-rows", anneal_rows, at_least(2), "images for AIS and RAISE");
     anneal.visit(v);
-    place.visit(v);
+    machine.visit(v);
   }
 };
 
@@ -220,10 +210,10 @@ int eval(int argc, char** argv) {
   EvalConfig config;
   RunFlags run;
   CLI::App app("Bits for each dimension of images, by a fitted energy model.", who);
-  if (!read_arguments(app, config, run, argc, argv)) return exit_fine;
+  if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
-  const Context context = config.place.context();
+  const Context context = fast_context(config.machine);
   const EnergyFile file = load_energy(config.model, context);
   const Tensor pixels = split_of(load_mnist(config.data), config.split).to(context.device);
   ProgressBar progress(who, run.quiet);
@@ -245,26 +235,69 @@ int eval(int argc, char** argv) {
   return exit_fine;
 }
 
-using Action = int (*)(int argc, char** argv);
+// dre ebm sample
 
-const std::vector<Named<Action>>& actions() {
-  static const std::vector<Named<Action>> table = {{"fit", fit}, {"eval", eval}};
-  return table;
+struct SampleConfig {
+  std::string model, out;
+  std::string by = "flow";
+  int64_t count = 100;
+  int64_t columns = 10;
+  EnergyEvaluateOptions evaluate;
+  AnnealOptions anneal;
+  Machine machine;
+
+  void visit(OptionVisitor& v) {
+    v("model", model, {}, "model file of dre ebm fit");
+    v("out", out, {}, "image file to write, samples.png");
+    v("by", by, {"flow", "ais"},
+      "from noise to data by the learned flow, or by annealed Hamiltonian Monte Carlo");
+    v("count", count, at_least(1), "images to draw");
+    v("columns", columns, at_least(1), "images in a row of the grid");
+    v("nodes", evaluate.nodes, between(2, 200), "nodes of the integral over time (ais)");
+    v("flow-steps", evaluate.flow_steps, at_least(1), "Runge-Kutta steps (flow)");
+    v("anneal-steps", anneal.steps, at_least(1), "temperatures (ais)");
+    v("leapfrogs", anneal.leapfrogs, at_least(1), "leapfrog steps of a transition (ais)");
+    machine.visit(v);
+  }
+};
+
+Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Generator& generator,
+                        Progress& progress) {
+  const auto where = model.context().options();
+  const LogRatioFunction log_ratio = differentiated(
+      [&](const Tensor& z) { return energy_log_ratio(model, z, config.evaluate.nodes); });
+  config.anneal.chains = std::max<int64_t>(2, config.count);
+  const StepSizes sizes = pilot_run(log_ratio, model.dimension(), config.anneal, where, generator);
+  return ais(log_ratio, model.dimension(), sizes, config.anneal, where, generator, progress)
+      .points.slice(0, 0, config.count);
+}
+
+int sample(int argc, char** argv) {
+  const char* const who = "dre ebm sample";
+  SampleConfig config;
+  RunFlags run;
+  CLI::App app("Draws images from a fitted energy model.", who);
+  if (!read(app, config, run, argc, argv)) return exit_fine;
+  check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
+  check(!config.out.empty(), "--out FILE is missing: the image to write, samples.png");
+  check_writable(config.out);
+  const Context context = fast_context(config.machine);
+  const EnergyFile file = load_energy(config.model, context);
+  ProgressBar progress(who, run.quiet);
+  const StopSignals signals;
+  auto generator = context.device_generator("samples");
+  const Tensor z = config.by == "flow" ? flow_samples(*file.model, config.count,
+                                                      config.evaluate.flow_steps, generator)
+                                       : annealed_samples(*file.model, config, generator, progress);
+  write_grid(config.out, energy_pixels(*file.model, z), config.columns);
+  return exit_fine;
 }
 
 }  // namespace
 
 int run_ebm(int argc, char** argv) {
-  const std::string first = argc > 1 ? argv[1] : "";
-  const std::string usage = text("dre ebm ", join(names_of(actions()), " | "),
-                                 ": energy-based models of images; 'dre ebm fit --help' lists the "
-                                 "flags of an action\n");
-  if (first == "--help" || first == "-h") {
-    print_result(usage);
-    return exit_fine;
-  }
-  check(!first.empty(), "which action? ", join(names_of(actions())), "; see dre ebm --help");
-  return choose("action", actions(), first)(argc - 1, argv + 1);
+  return run_action("dre ebm", "energy-based models of images",
+                    {{"fit", fit}, {"eval", eval}, {"sample", sample}}, argc, argv);
 }
 
 }  // namespace dre::cli

@@ -139,6 +139,11 @@ Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Gene
   return solve_ode(field, start, 1, 0, options).y;
 }
 
+Tensor energy_pixels(const EnergyModel& model, const Tensor& z) {
+  const torch::NoGradGuard no_grad;
+  return to_pixels(model.noise().from_latent(z).point).cpu();
+}
+
 Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
                     at::Generator& generator) {
   return uniform(shape, options, generator).sub_(0.5).sign_();

@@ -141,8 +141,11 @@ EnergyLook EnergyTrainer::look(double loss) {
   auto generator = context_.device_generator("looks");  // the same noise at every look
   Progress silent;
   const double now = seconds();
-  EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}};
+  EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}, {}};
   out.report = evaluate_energy(model_, validation_, options, generator, silent);
+  if (has_flow(model_))
+    out.samples = energy_pixels(
+        model_, flow_samples(model_, options_.look_samples, options.flow_steps, generator));
   model_.network().set_half(options_.half);
   looking_ += seconds() - now;
   return out;
@@ -232,6 +235,7 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
   v("graph", graph, "record the step as a graph and replay it, where there is CUDA");
   v("look-rows", looks.rows, at_least(2),
     "validation images that are looked at while training runs");
+  v("look-samples", look_samples, at_least(1), "images drawn at each look, where there is a flow");
 }
 
 nlohmann::json to_json(const EnergyLook& look) {

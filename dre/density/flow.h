@@ -20,6 +20,11 @@ struct FlowOptions {
 
   void visit(OptionVisitor& v) {
     v("dimension", dimension, at_least(1), "columns of a point");
+    visit_recipe(v);
+  }
+
+  /// What remains to be chosen when the data are known.
+  void visit_recipe(OptionVisitor& v) {
     v("height", height, at_least(1), "rq-nsf: rows of an image");
     v("copula-bins", copula_bins, at_least(2), "copula: bins of a column's spline");
     v("bins", bins, at_least(2), "rq-nsf: bins of a spline");

@@ -9,11 +9,12 @@ namespace dre {
 
 class TriangularPair final {
  public:
-  /// Starts as the identity, with parameters `name`.lower, .upper and .log_diagonal.
+  /// Starts as the identity, with one parameter `name`.entries: L below the diagonal, U above it,
+  /// and the logarithms of U's diagonal on it.
   TriangularPair(Parameters& parameters, const std::string& name, int64_t size,
                  const Context& context);
 
-  int64_t size() const { return log_diagonal_.size(0); }
+  int64_t size() const { return entries_.size(0); }
 
   Tensor matrix() const;           ///< [size, size]
   Tensor inverse() const;          ///< [size, size]
@@ -27,8 +28,7 @@ class TriangularPair final {
   Tensor lower() const;
   Tensor upper() const;
 
-  Tensor lower_, upper_;  ///< [size, size], of which the part beside the diagonal counts
-  Tensor log_diagonal_;   ///< [size]
+  Tensor entries_;  ///< [size, size]
 };
 
 }  // namespace dre

@@ -37,11 +37,6 @@ Tensor row_bits(const Density& density, const Tensor& x, const Tensor& noise) {
   return bits_per_dimension(log_prob, at::zeros_like(log_prob), x.size(1));
 }
 
-/// Rows on the device, numbers in its precision.
-Tensor brought(const Tensor& x, const Context& context) {
-  return are_pixels(x) ? x.to(context.device) : x.to(context.options());
-}
-
 }  // namespace
 
 TrainOptions flow_train_options(const std::string& recipe) {
@@ -50,6 +45,10 @@ TrainOptions flow_train_options(const std::string& recipe) {
       {"rq-nsf", options_with(200000, 256)},
   };
   return choose("flow", table, recipe);
+}
+
+Tensor rows_on(const Tensor& x, const Context& context) {
+  return are_pixels(x) ? x.to(context.device) : x.to(context.options());
 }
 
 Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block) {
@@ -66,7 +65,7 @@ Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generat
 
 void start_flow(Flow& flow, const FlowData& data, const Context& context) {
   // The first rows: a start need not be perfect.
-  const Tensor rows = brought(data.train.slice(0, 0, rows_to_start_from), context);
+  const Tensor rows = rows_on(data.train.slice(0, 0, rows_to_start_from), context);
   auto generator = context.device_generator("start noise");
   flow.initialise(are_pixels(rows) ? dequantise(rows, generator, context.dtype).x : rows);
 }
@@ -76,9 +75,9 @@ FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& o
     : flow_(flow),
       options_(options),
       context_(context),
-      batches_({brought(data.train, context), {}}, options.batch,
+      batches_({rows_on(data.train, context), {}}, options.batch,
                context.generator("flow batches")),
-      held_out_(brought(data.held_out, context)),
+      held_out_(rows_on(data.held_out, context)),
       generator_(context.device_generator("flow noise")),
       adam_(options, flow.parameters().flat()),
       batch_(at::zeros({options.batch, flow.dimension()}, held_out_.options())),
@@ -94,6 +93,7 @@ FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& o
 }
 
 TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& checkpoint) {
+  const int64_t looks_between_checkpoints = 10;
   progress.begin("training " + flow_.name(), options_.steps);
   if (result_.curve.empty()) evaluate(std::numeric_limits<double>::quiet_NaN());
   bool stopped = false;
@@ -106,7 +106,7 @@ TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& ch
     progress.advance(result_.steps, text("held-out ", result_.curve.back().held_out, " bits"));
     // Stops are made between looks, so that a resumed run is the same run.
     stopped = !over() && progress.stop_requested();
-    if (checkpoint) checkpoint();
+    if (checkpoint && result_.curve.size() % looks_between_checkpoints == 0) checkpoint();
   }
   progress.end();
   result_.status = stopped ? TrainResult::Status::interrupted : verdict();

@@ -23,6 +23,9 @@ struct FlowData {
 /// The paper's training of each recipe: steps, batch, rate.
 TrainOptions flow_train_options(const std::string& recipe);
 
+/// Rows or pixels on the context's device; rows get its precision, pixels stay bytes.
+Tensor rows_on(const Tensor& x, const Context& context);
+
 /// x: rows or pixels, [n, d], on the density's device -> bits per dimension of each, [n], float64
 /// and on the host. Pixels draw their noise from `generator`.
 Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator,

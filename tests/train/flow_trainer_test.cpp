@@ -90,7 +90,7 @@ TEST(FlowTrainer, LearnsWhatAGaussianCannot) {
   const TrainResult result = job.trainer->run(silent);
   EXPECT_EQ(result.status, Status::finished);
   EXPECT_GT(result.curve.front().held_out, log_normal_bits() + 0.15);
-  EXPECT_NEAR(result.best_loss, log_normal_bits(), 0.05);
+  EXPECT_NEAR(result.best_loss, log_normal_bits(), 0.08);
   auto generator = context.generator("unused");
   const Tensor held_out = log_normal_data().held_out.to(torch::kFloat32);
   EXPECT_NEAR(flow_bits(job.flow, held_out, generator).mean().item<double>(), result.best_loss,
@@ -122,10 +122,10 @@ TEST(FlowTrainer, ResumedRunsEndInTheSameBytes) {
   for (const auto& [recipe, data] :
        {std::pair<std::string, FlowData>{"copula", log_normal_data()}, {"rq-nsf", pixels}}) {
     Progress silent;
-    Job whole(recipe, data, short_run(100)), first(recipe, data, short_run(100)),
-        second(recipe, data, short_run(100), false);
+    Job whole(recipe, data, short_run(50)), first(recipe, data, short_run(50)),
+        second(recipe, data, short_run(50), false);
     const TrainResult expected = whole.trainer->run(silent);
-    StopAt stop(50);
+    StopAt stop(25);
     EXPECT_EQ(first.trainer->run(stop).status, Status::interrupted);
     second.trainer->restore(first.trainer->state());
     testing::expect_same(second.trainer->run(silent), expected, recipe);
