@@ -17,5 +17,6 @@ enum ExitCode {
 int run_fit(int argc, char** argv);
 int run_ratio(int argc, char** argv);
 int run_info(int argc, char** argv);
+int run_experiment(int argc, char** argv);
 
 }  // namespace dre::cli

@@ -26,6 +26,7 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"fit", {run_fit, "learn log(numerator / denominator) from two sets of rows"}},
       {"ratio", {run_ratio, "log-ratios of the rows of a file, by a fitted model"}},
       {"info", {run_info, "what a model file holds"}},
+      {"experiment", {run_experiment, "the paper's experiments, its figures beside ours"}},
   };
   return table;
 }
@@ -37,7 +38,7 @@ std::string help() {
       "  dre ratio --model model.safetensors --input X.csv [--output out.csv]\n"
       "  dre info  model.safetensors\n\nCommands:\n";
   for (const auto& [name, command] : subcommands())
-    out += text("  ", name, std::string(8 - name.size(), ' '), command.summary, "\n");
+    out += text("  ", name, std::string(12 - name.size(), ' '), command.summary, "\n");
   return out +
          "\n'dre COMMAND --help' lists the flags of a command; 'dre --version' prints the "
          "version.\n";

@@ -6,7 +6,9 @@
   const config = {
     background: null,
     view: { stroke: null },
-    font: "inherit",
+    // The page's own fonts by name: Vega measures text before it draws it.
+    font: "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif",
+    padding: 8,
     axis: {
       labelColor: ink, titleColor: ink, domainColor: ink, tickColor: ink, gridColor: ink,
       gridOpacity: 0.15, domainOpacity: 0.5, tickOpacity: 0.5, titleFontWeight: 500, labelFontSize: 11, titleFontSize: 12
