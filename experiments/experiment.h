@@ -75,8 +75,9 @@ struct Outcome {
 
 struct Description {
   std::string title;
-  std::string claim;  ///< what the paper says, in a few sentences
-  int64_t seeds = 1;  ///< unless the user asks for others
+  std::string claim;      ///< what the paper says, in a few sentences
+  int64_t seeds = 1;      ///< unless the user asks for others
+  std::string work = "";  ///< whose cells it shares; empty: it has its own
 };
 
 class Experiment {

@@ -9,6 +9,7 @@
 #include "dre/network/mlp.h"
 #include "dre/network/parametric_gaussian.h"
 #include "dre/network/parametric_gaussian_1d.h"
+#include "dre/network/quadratic.h"
 #include "tests/dual/jvp.h"
 
 namespace dre {
@@ -120,6 +121,15 @@ const std::vector<Case>& cases() {
          return std::make_unique<ParametricGaussian1d>(ParametricGaussian1dOptions{0.3, 0.5}, c);
        },
        plain_gaussian_1d, 1, true, 2, 1},
+      {"quadratic",
+       [](const Context& c, at::Generator&) -> std::unique_ptr<Network> {
+         return std::make_unique<Quadratic>(QuadraticOptions{3, 2}, c);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor&) {
+         const Tensor forms = p.at("forms").view({2, 3, 3});
+         return torch::einsum("ni,kij,nj->nk", {x, forms, x}) + p.at("bias");
+       },
+       3, false, 2, 2 * 9 + 2},
   };
   return list;
 }
