@@ -29,6 +29,7 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"flow", {run_flow, "normalised densities: fit, eval, sample"}},
       {"data", {run_data, "fetches data sets: mnist"}},
       {"ebm", {run_ebm, "energy-based models of images: fit, eval, sample"}},
+      {"experiment", {run_experiment, "the paper's experiments, its figures beside ours"}},
   };
   return table;
 }
@@ -40,7 +41,7 @@ std::string help() {
       "  dre ratio --model model.safetensors --input X.csv [--output out.csv]\n"
       "  dre info  model.safetensors\n\nCommands:\n";
   for (const auto& [name, command] : subcommands())
-    out += text("  ", name, std::string(8 - name.size(), ' '), command.summary, "\n");
+    out += text("  ", name, std::string(12 - name.size(), ' '), command.summary, "\n");
   return out +
          "\n'dre COMMAND --help' lists the flags of a command; 'dre --version' prints the "
          "version.\n";

@@ -9,6 +9,7 @@
 #include "dre/network/mlp.h"
 #include "dre/network/parametric_gaussian.h"
 #include "dre/network/parametric_gaussian_1d.h"
+#include "dre/network/quadratic.h"
 #include "dre/network/unet.h"
 #include "tests/dual/jvp.h"
 #include "tests/network/plain_unets.h"
@@ -166,6 +167,15 @@ const std::vector<Case>& cases() {
          return testing::plain_residual_unet(p, x, t, small_residual_unet(), small_pixel_map());
        },
        16, true, 32, 16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 111},
+      {"quadratic",
+       [](const Context& c, at::Generator&) -> std::unique_ptr<Network> {
+         return std::make_unique<Quadratic>(QuadraticOptions{3, 2}, c);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor&) {
+         const Tensor forms = p.at("forms").view({2, 3, 3});
+         return torch::einsum("ni,kij,nj->nk", {x, forms, x}) + p.at("bias");
+       },
+       3, false, 2, 2 * 9 + 2},
   };
   return list;
 }
