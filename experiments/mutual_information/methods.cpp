@@ -50,8 +50,9 @@ Trainable make_parametric(const MiMethod&, int64_t d, const Context& context) {
   auto network = std::make_shared<ParametricGaussian>(ParametricGaussianOptions{d}, context);
   auto score = std::make_shared<JointScore>(ScoreParts{network, out.bridge, nullptr, d});
   // The paper's weight 1 - t^2 in its direction of time, which is 1 - a^2 in ours.
-  out.objective = std::make_unique<JointObjective>(*score, TimeWeight("noise", out.bridge),
-                                                   JointObjective::DataTerm::sliced);
+  out.objective =
+      std::make_unique<JointObjective>(*score, TimeWeight("noise", out.bridge),
+                                       JointObjective::DataTerm::sliced, Matching::boundary);
   out.score = score;
   return out;
 }
