@@ -95,9 +95,14 @@ struct ResidualUnet::Maker {
   }
 };
 
+PixelMap PixelMap::to(const torch::TensorOptions& options) const {
+  if (!defined()) return {};
+  return {to_pixels.to(options), offset.to(options), from_pixels.to(options)};
+}
+
 ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& pixels,
                            const Context& context, at::Generator& generator)
-    : options_(options), pixels_(pixels) {
+    : options_(options), pixels_(pixels.to(context.options())) {
   validate(options);
   const int64_t side = options.side, d = side * side;
   check(side % (int64_t{1} << (options.levels - 1)) == 0, "images of side ", side,

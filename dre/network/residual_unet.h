@@ -22,6 +22,7 @@ struct PixelMap {
   Tensor from_pixels;  ///< [d, d], the inverse of to_pixels: how velocities travel back
 
   bool defined() const { return to_pixels.defined(); }
+  PixelMap to(const torch::TensorOptions& options) const;
 };
 
 struct ResidualUnetOptions {

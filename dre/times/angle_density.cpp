@@ -35,7 +35,8 @@ AngleDensity::AngleDensity(double low, double high) : low_(low), high_(high) {
 }
 
 AngleDensity::Quantile AngleDensity::at(double u) const {
-  check(u >= 0 && u <= 1, "a share lies between 0 and 1, got ", u);
+  constexpr double rounding = 1e-12;  // of the quadrature nodes that callers ask for
+  check(u >= -rounding && u <= 1 + rounding, "a share lies between 0 and 1, got ", u);
   double below = low_, above = high_;
   for (int i = 0; i < 60; ++i) {
     const double middle = (below + above) / 2;
