@@ -67,13 +67,14 @@ void build_spline_flow(const Building& to) {
 
 struct Recipe {
   void (*build)(const Building& to);
-  bool scales;  ///< whether every column is brought to variance 1, or all by one factor
+  bool scales;            ///< whether every column is brought to variance 1, or all by one factor
+  int64_t rows_to_start;  ///< enough for its layers: a covariance needs many, a channel few
 };
 
 const std::vector<Named<Recipe>>& recipes() {
   static const std::vector<Named<Recipe>> table = {
-      {"copula", {build_copula, true}},
-      {"rq-nsf", {build_spline_flow, false}},
+      {"copula", {build_copula, true, 20000}},
+      {"rq-nsf", {build_spline_flow, false, 1000}},
   };
   return table;
 }
@@ -125,6 +126,8 @@ void Flow::initialise(const Tensor& x) {
   scale_.copy_(variance.sqrt());
   layers_.initialise((x - mean_) / scale_);
 }
+
+int64_t Flow::rows_to_start() const { return choose("flow", recipes(), recipe_).rows_to_start; }
 
 void Flow::load(const NamedTensors& tensors) {
   const torch::NoGradGuard no_grad;

@@ -53,8 +53,9 @@ class Flow final : public Density {
   NamedTensors tensors() const override;
 
   /// A start that fits data like x: their mean and scale, which stay, then each layer's own. x:
-  /// [n, d], some thousand rows.
+  /// [n, d], best rows_to_start() of them.
   void initialise(const Tensor& x);
+  int64_t rows_to_start() const;
 
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }

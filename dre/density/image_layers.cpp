@@ -15,6 +15,12 @@ void check_image(const Tensor& x, int64_t channels) {
         ", h, w], got ", x.sizes());
 }
 
+/// A product and not a convolution, which on some devices would round to ten bits by default: too
+/// coarse for a map that is to be inverted.
+Tensor mix(const Tensor& matrix, const Tensor& image) {
+  return at::matmul(matrix, image.flatten(2)).view(image.sizes());
+}
+
 }  // namespace
 
 Moved ToImage::forward(const Tensor& x) const {
@@ -39,14 +45,12 @@ Tensor ChannelMix::log_determinant(const Tensor& x) const {
 
 Moved ChannelMix::forward(const Tensor& x) const {
   check_image(x, matrix_.size());
-  const Tensor weight = matrix_.matrix().flip({1}).unsqueeze(2).unsqueeze(3);
-  return {at::conv2d(x, weight, bias_), log_determinant(x)};
+  return {mix(matrix_.matrix().flip({1}), x) + bias_.view({-1, 1, 1}), log_determinant(x)};
 }
 
 Moved ChannelMix::inverse(const Tensor& y) const {
   check_image(y, matrix_.size());
-  const Tensor weight = matrix_.inverse().flip({0}).unsqueeze(2).unsqueeze(3);
-  return {at::conv2d(y - bias_.view({-1, 1, 1}), weight), -log_determinant(y)};
+  return {mix(matrix_.inverse().flip({0}), y - bias_.view({-1, 1, 1})), -log_determinant(y)};
 }
 
 SplineCoupling::SplineCoupling(Parameters& parameters, const std::string& name,
