@@ -19,5 +19,6 @@ int run_ratio(int argc, char** argv);
 int run_info(int argc, char** argv);
 int run_flow(int argc, char** argv);
 int run_data(int argc, char** argv);
+int run_ebm(int argc, char** argv);
 
 }  // namespace dre::cli

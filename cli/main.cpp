@@ -28,6 +28,7 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"info", {run_info, "what a model file holds"}},
       {"flow", {run_flow, "normalised densities: fit, eval, sample"}},
       {"data", {run_data, "fetches data sets: mnist"}},
+      {"ebm", {run_ebm, "energy-based models of images: fit, eval, sample"}},
   };
   return table;
 }

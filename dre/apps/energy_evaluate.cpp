@@ -52,12 +52,6 @@ const OneSidedVelocityScore& velocity_of(const EnergyModel& model) {
   return *score;
 }
 
-Bits mean_bits(const Tensor& values) {
-  const Tensor v = values.to(torch::kCPU, torch::kFloat64);
-  return {v.mean().item<double>(),
-          v.std().item<double>() / std::sqrt(static_cast<double>(v.size(0)))};
-}
-
 nlohmann::json to_json(const Bits& bits) {
   if (!std::isfinite(bits.value)) return nullptr;
   return {{"value", bits.value}, {"standard_error", bits.error}};
@@ -145,9 +139,20 @@ Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Gene
   return solve_ode(field, start, 1, 0, options).y;
 }
 
+Tensor energy_pixels(const EnergyModel& model, const Tensor& z) {
+  const torch::NoGradGuard no_grad;
+  return to_pixels(model.noise().from_latent(z).point).cpu();
+}
+
 Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
                     at::Generator& generator) {
   return uniform(shape, options, generator).sub_(0.5).sign_();
+}
+
+Bits mean_bits(const Tensor& values) {
+  const Tensor v = values.to(torch::kCPU, torch::kFloat64);
+  return {v.mean().item<double>(),
+          v.std().item<double>() / std::sqrt(static_cast<double>(v.size(0)))};
 }
 
 EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,

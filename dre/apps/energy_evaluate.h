@@ -53,6 +53,9 @@ FlowDensity flow_density(const EnergyModel& model, const Tensor& z, const Tensor
 /// Draws by the flow from noise to data; [n, d] in the latent space.
 Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator);
 
+/// The images of latent points: [n, d] -> [n, d], bytes, on the host.
+Tensor energy_pixels(const EnergyModel& model, const Tensor& z);
+
 /// Signs, [n, d]: the probes of least variance.
 Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
                     at::Generator& generator);
@@ -61,6 +64,9 @@ Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& option
 struct Bits {
   double value = 0, error = 0;
 };
+
+/// values: [n], n >= 2
+Bits mean_bits(const Tensor& values);
 
 struct EnergyReport {
   int64_t rows = 0;

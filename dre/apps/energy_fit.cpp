@@ -73,6 +73,7 @@ class EnergyTrainer {
   Tensor loss_;  // sum over the steps since it was last read
   EnergyFitResult result_;
   double seconds_before_ = 0;
+  double looking_ = 0;  // seconds spent on looks
   Clock::time_point start_ = Clock::now();
 };
 
@@ -139,9 +140,14 @@ EnergyLook EnergyTrainer::look(double loss) {
   options.half = options_.half;
   auto generator = context_.device_generator("looks");  // the same noise at every look
   Progress silent;
-  EnergyLook out{result_.steps, seconds(), rate_at(result_.steps), loss, {}};
+  const double now = seconds();
+  EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}, {}};
   out.report = evaluate_energy(model_, validation_, options, generator, silent);
+  if (has_flow(model_))
+    out.samples = energy_pixels(
+        model_, flow_samples(model_, options_.look_samples, options.flow_steps, generator));
   model_.network().set_half(options_.half);
+  looking_ += seconds() - now;
   return out;
 }
 
@@ -229,14 +235,13 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
   v("graph", graph, "record the step as a graph and replay it, where there is CUDA");
   v("look-rows", looks.rows, at_least(2),
     "validation images that are looked at while training runs");
+  v("look-samples", look_samples, at_least(1), "images drawn at each look, where there is a flow");
 }
 
 nlohmann::json to_json(const EnergyLook& look) {
-  return {{"step", look.step},
-          {"seconds", look.seconds},
-          {"rate", look.rate},
-          {"loss", look.loss},
-          {"validation", to_json(look.report)}};
+  return {
+      {"step", look.step}, {"seconds", look.seconds}, {"training_seconds", look.training_seconds},
+      {"rate", look.rate}, {"loss", look.loss},       {"validation", to_json(look.report)}};
 }
 
 DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& context) {

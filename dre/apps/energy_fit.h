@@ -17,6 +17,7 @@ struct EnergyFitOptions {
   TrainOptions train;
   EnergyEvaluateOptions looks;
   double minutes = 0;
+  int64_t look_samples = 36;
   bool half = true;
   bool graph = true;
 
@@ -33,10 +34,12 @@ struct EnergyData {
 /// One look at a running fit.
 struct EnergyLook {
   int64_t step = 0;
-  double seconds = 0;  ///< of training, looks included
+  double seconds = 0;           ///< since training began, looks included
+  double training_seconds = 0;  ///< without the looks
   double rate = 0;
   double loss = 0;      ///< mean of the steps since the last look
   EnergyReport report;  ///< of the averaged weights on validation images
+  Tensor samples;       ///< [n, d], bytes, by the flow; undefined for models without one
 };
 
 nlohmann::json to_json(const EnergyLook& look);

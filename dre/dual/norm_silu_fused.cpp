@@ -4,7 +4,7 @@
 
 #ifdef DRE_WITH_CUDA
 
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "dre/dual/norm_silu_kernels.h"
@@ -46,7 +46,7 @@ class NormSiluFunction : public torch::autograd::Function<NormSiluFunction> {
     kernels::norm_silu_forward(element_of(x), shape_of(x, groups, eps), {bytes(x), bytes(xdot)},
                                {floats(shift), floats(shift_dot)}, floats(weight), floats(bias),
                                {y.data_ptr(), tangent ? ydot.data_ptr() : nullptr},
-                               stats.data_ptr<float>(), at::cuda::getCurrentCUDAStream());
+                               stats.data_ptr<float>(), c10::cuda::getCurrentCUDAStream().stream());
     context->save_for_backward({x, xdot, shift, shift_dot, weight, bias, stats});
     context->saved_data["groups"] = groups;
     context->saved_data["eps"] = eps;
@@ -74,7 +74,7 @@ class NormSiluFunction : public torch::autograd::Function<NormSiluFunction> {
         {gx.data_ptr(), xdot.numel() > 0 ? gxdot.data_ptr() : nullptr},
         {g_shift.data_ptr<float>(), tangent ? g_shift_dot.data_ptr<float>() : nullptr,
          g_weight.data_ptr<float>(), g_bias.data_ptr<float>()},
-        at::cuda::getCurrentCUDAStream());
+        c10::cuda::getCurrentCUDAStream().stream());
     const auto where = [](const Tensor& input, const Tensor& gradient) {
       return input.numel() > 0 ? gradient : Tensor();
     };

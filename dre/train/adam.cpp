@@ -6,7 +6,7 @@
 #include "dre/base/error.h"
 
 #ifdef DRE_WITH_CUDA
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include "dre/train/adam_kernel.h"
 #endif
@@ -84,7 +84,8 @@ void Adam::apply(Tensor& weights, Tensor& gradient) {
          square_.data_ptr<float>(), average_.data_ptr<float>(), weights.numel()},
         {static_cast<float>(options_.beta1), static_cast<float>(options_.beta2),
          static_cast<float>(options_.clip)},
-        factors.data_ptr<float>(), norm.data_ptr<float>(), at::cuda::getCurrentCUDAStream());
+        factors.data_ptr<float>(), norm.data_ptr<float>(),
+        c10::cuda::getCurrentCUDAStream().stream());
     return;
   }
 #endif
