@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dre/density/layer.h"
+#include "dre/density/spline.h"
 #include "dre/density/triangular_pair.h"
 
 namespace dre {
@@ -10,18 +11,21 @@ namespace dre {
 /// rows, channels of images (ActNorm of Kingma and Dhariwal 2018).
 class Affine final : public Layer {
  public:
-  Affine(Parameters& parameters, const std::string& name, int64_t count, const Context& context);
+  /// reach: where the start is to bring data, see initialise().
+  Affine(Parameters& parameters, const std::string& name, int64_t count, double reach,
+         const Context& context);
 
   Moved forward(const Tensor& x) const override;
   Moved inverse(const Tensor& y) const override;
 
-  /// Mean 0 and variance 1 for data like x.
+  /// Mean 0 and variance 1 for data like x; with a positive reach, all of them within +-reach.
   void initialise(const Tensor& x) override;
 
  private:
   Tensor broadcast(const Tensor& values, const Tensor& x) const;
   Tensor log_determinant(const Tensor& x) const;
 
+  double reach_;
   Tensor shift_, log_scale_;  ///< [count]
 };
 
@@ -34,8 +38,12 @@ class SplineColumns final : public Layer {
   Moved forward(const Tensor& x) const override;
   Moved inverse(const Tensor& y) const override;
 
+  /// Makes every column normal: knots go through its quantiles. Data should lie within the bound;
+  /// too few rows leave the identity.
+  void initialise(const Tensor& x) override;
+
  private:
-  Tensor widths_, heights_, slopes_;  ///< free numbers: [d, bins], [d, bins], [d, bins - 1]
+  SplineNumbers numbers_;  ///< of d splines
   double bound_;
 };
 

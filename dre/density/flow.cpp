@@ -26,9 +26,10 @@ struct Building {
 /// Margins by a spline between two diagonal affine maps, then one matrix for the dependence.
 void build_copula(const Building& to) {
   const int64_t d = to.options.dimension;
-  to.add<Affine>("before", d);
+  const double within = 0.98 * to.options.bound, standard = 0;
+  to.add<Affine>("before", d, within);
   to.add<SplineColumns>("spline", d, to.options.copula_bins, to.options.bound);
-  to.add<Affine>("after", d);
+  to.add<Affine>("after", d, standard);
   to.add<DenseMatrix>("matrix", d);
 }
 
@@ -50,7 +51,7 @@ void build_spline_flow(const Building& to) {
     channels *= 4;
     for (int64_t step = 0; step < options.steps; ++step) {
       const std::string name = text("level", level, ".step", step);
-      to.add<Affine>(name + ".norm", channels);
+      to.add<Affine>(name + ".norm", channels, /*reach=*/0.0);
       to.add<ChannelMix>(name + ".mix", channels);
       to.layers.add(std::make_unique<SplineCoupling>(
           to.parameters, name + ".coupling",
@@ -66,13 +67,14 @@ void build_spline_flow(const Building& to) {
 
 struct Recipe {
   void (*build)(const Building& to);
-  bool scales;  ///< whether every column is brought to variance 1, or all by one factor
+  bool scales;            ///< whether every column is brought to variance 1, or all by one factor
+  int64_t rows_to_start;  ///< enough for its layers: a covariance needs many, a channel few
 };
 
 const std::vector<Named<Recipe>>& recipes() {
   static const std::vector<Named<Recipe>> table = {
-      {"copula", {build_copula, true}},
-      {"rq-nsf", {build_spline_flow, false}},
+      {"copula", {build_copula, true, 20000}},
+      {"rq-nsf", {build_spline_flow, false, 1000}},
   };
   return table;
 }
@@ -124,6 +126,8 @@ void Flow::initialise(const Tensor& x) {
   scale_.copy_(variance.sqrt());
   layers_.initialise((x - mean_) / scale_);
 }
+
+int64_t Flow::rows_to_start() const { return choose("flow", recipes(), recipe_).rows_to_start; }
 
 void Flow::load(const NamedTensors& tensors) {
   const torch::NoGradGuard no_grad;

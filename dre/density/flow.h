@@ -5,6 +5,7 @@
 
 #include "dre/base/options.h"
 #include "dre/density/layer.h"
+#include "dre/density/spline_place.h"
 
 namespace dre {
 
@@ -27,7 +28,7 @@ struct FlowOptions {
   void visit_recipe(OptionVisitor& v) {
     v("height", height, at_least(1), "rq-nsf: rows of an image");
     v("copula-bins", copula_bins, at_least(2), "copula: bins of a column's spline");
-    v("bins", bins, at_least(2), "rq-nsf: bins of a spline");
+    v("bins", bins, between(2, most_place_bins), "rq-nsf: bins of a spline");
     v("bound", bound, positive(), "splines are the identity beyond this");
     v("levels", levels, at_least(1), "rq-nsf: how often squares of places become channels");
     v("level-steps", steps, at_least(1), "rq-nsf: couplings of a level");
@@ -52,8 +53,9 @@ class Flow final : public Density {
   NamedTensors tensors() const override;
 
   /// A start that fits data like x: their mean and scale, which stay, then each layer's own. x:
-  /// [n, d], some thousand rows.
+  /// [n, d], best rows_to_start() of them.
   void initialise(const Tensor& x);
+  int64_t rows_to_start() const;
 
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "dre/base/error.h"
-#include "dre/density/spline.h"
+#include "dre/density/spline_places.h"
 
 namespace dre {
 namespace {
@@ -13,6 +13,12 @@ Tensor no_change(const Tensor& x) { return at::zeros({x.size(0)}, x.options()); 
 void check_image(const Tensor& x, int64_t channels) {
   check(x.dim() == 4 && x.size(1) == channels, "this layer works on images [n, ", channels,
         ", h, w], got ", x.sizes());
+}
+
+/// A product and not a convolution, which on some devices would round to ten bits by default: too
+/// coarse for a map that is to be inverted.
+Tensor mix(const Tensor& matrix, const Tensor& image) {
+  return at::matmul(matrix, image.flatten(2)).view(image.sizes());
 }
 
 }  // namespace
@@ -39,14 +45,12 @@ Tensor ChannelMix::log_determinant(const Tensor& x) const {
 
 Moved ChannelMix::forward(const Tensor& x) const {
   check_image(x, matrix_.size());
-  const Tensor weight = matrix_.matrix().flip({1}).unsqueeze(2).unsqueeze(3);
-  return {at::conv2d(x, weight, bias_), log_determinant(x)};
+  return {mix(matrix_.matrix().flip({1}), x) + bias_.view({-1, 1, 1}), log_determinant(x)};
 }
 
 Moved ChannelMix::inverse(const Tensor& y) const {
   check_image(y, matrix_.size());
-  const Tensor weight = matrix_.inverse().flip({0}).unsqueeze(2).unsqueeze(3);
-  return {at::conv2d(y - bias_.view({-1, 1, 1}), weight), -log_determinant(y)};
+  return {mix(matrix_.inverse().flip({0}), y - bias_.view({-1, 1, 1})), -log_determinant(y)};
 }
 
 SplineCoupling::SplineCoupling(Parameters& parameters, const std::string& name,
@@ -89,25 +93,33 @@ Tensor SplineCoupling::network(const Tensor& half) const {
   return hidden;
 }
 
-template <class Map>
-Moved SplineCoupling::apply(const Tensor& x, Map map) const {
+SplineCoupling::Halves SplineCoupling::split(const Tensor& x) const {
   check_image(x, options_.channels);
-  const int64_t n = x.size(0), bins = options_.bins, half = options_.channels / 2;
-  const auto halves = x.split(half, 1);
-  // [n, half * numbers, h, w] -> a row of numbers for every place of the second half.
-  const Tensor free = network(halves[0])
-                          .view({n, half, 3 * bins - 1, x.size(2), x.size(3)})
-                          .permute({0, 1, 3, 4, 2})
-                          .reshape({-1, 3 * bins - 1});
-  const auto parts = free.split_with_sizes({bins, bins, bins - 1}, 1);
-  const SplineKnots knots = spline_knots(parts[0], parts[1], parts[2], options_.bound);
-  const SplineValue moved = map(halves[1].reshape({-1, 1}), knots);
-  return {at::cat({halves[0], moved.value.view(halves[1].sizes())}, 1),
-          moved.log_derivative.view({n, -1}).sum(1)};
+  const auto halves = x.split(options_.channels / 2, 1);
+  const int64_t groups = halves[1].size(0) * halves[1].size(1);
+  return {halves[0], halves[1].reshape({groups, -1}),
+          network(halves[0]).reshape({groups, 3 * options_.bins - 1, -1})};
 }
 
-Moved SplineCoupling::forward(const Tensor& x) const { return apply(x, spline); }
+Moved SplineCoupling::join(const Halves& halves, const SplineValue& moved) const {
+  return {at::cat({halves.kept, moved.value.view(halves.kept.sizes())}, 1),
+          moved.log_derivative.view({halves.kept.size(0), -1}).sum(1)};
+}
 
-Moved SplineCoupling::inverse(const Tensor& y) const { return apply(y, spline_inverse); }
+Moved SplineCoupling::forward(const Tensor& x) const {
+  const Halves halves = split(x);
+  return join(halves, spline_places(halves.changed, halves.numbers, options_.bound));
+}
+
+Moved SplineCoupling::inverse(const Tensor& y) const {
+  const Halves halves = split(y);
+  const int64_t bins = options_.bins;
+  // A row of numbers for every place.
+  const auto parts = halves.numbers.transpose(1, 2)
+                         .reshape({-1, 3 * bins - 1})
+                         .split_with_sizes({bins, bins, bins - 1}, 1);
+  const SplineKnots knots = spline_knots({parts[0], parts[1], parts[2]}, options_.bound);
+  return join(halves, spline_inverse(halves.changed.reshape({-1, 1}), knots));
+}
 
 }  // namespace dre

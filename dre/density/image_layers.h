@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dre/density/layer.h"
+#include "dre/density/spline.h"
 #include "dre/density/triangular_pair.h"
 
 namespace dre {
@@ -83,8 +84,14 @@ class SplineCoupling final : public Layer {
                           int64_t kernel, bool zero, const Context& context,
                           at::Generator& generator) const;
   Tensor network(const Tensor& half) const;
-  template <class Map>
-  Moved apply(const Tensor& x, Map map) const;
+
+  struct Halves {
+    Tensor kept;     ///< [n, channels / 2, h, w]
+    Tensor changed;  ///< [n channels / 2, h w]
+    Tensor numbers;  ///< [n channels / 2, 3 bins - 1, h w], of their splines
+  };
+  Halves split(const Tensor& x) const;
+  Moved join(const Halves& halves, const SplineValue& moved) const;
 
   Options options_;
   std::vector<Convolution> convolutions_;

@@ -1,14 +1,14 @@
 #include "dre/density/spline.h"
 
-#include <cmath>
-
 #include "dre/base/error.h"
+#include "dre/density/spline_place.h"
 
 namespace dre {
 namespace {
 
-constexpr double least_share = 1e-3;  // of a bin in the interval
-constexpr double least_slope = 1e-3;
+const SplineShape constants{};
+const double least_share = constants.least_share, least_slope = constants.least_slope,
+             slope_one = constants.slope_one;
 
 /// Ends of bins whose shares of [-bound, bound] are a softmax. [rows, K] -> [rows, K + 1]
 Tensor bin_ends(const Tensor& free, double bound) {
@@ -18,6 +18,13 @@ Tensor bin_ends(const Tensor& free, double bound) {
   const Tensor inner = shares.narrow(1, 0, bins - 1).cumsum(1).mul(2 * bound).sub(bound);
   const Tensor end = at::full({free.size(0), 1}, bound, free.options());
   return at::cat({-end, inner, end}, 1);
+}
+
+/// The inverse of bin_ends, where no share is too small.
+Tensor bin_numbers(const Tensor& ends, double bound) {
+  const auto bins = static_cast<double>(ends.size(1) - 1);
+  const Tensor shares = ends.diff(1, 1) / (2 * bound);
+  return ((shares - least_share) / (1 - least_share * bins)).clamp_min(1e-6).log();
 }
 
 /// What a bin's formula needs, at every point: each [rows, m].
@@ -64,18 +71,24 @@ SplineValue inside_knots(const Tensor& points, const Tensor& ends, Formula formu
 
 }  // namespace
 
-SplineKnots spline_knots(const Tensor& widths, const Tensor& heights, const Tensor& slopes,
-                         double bound) {
+SplineKnots spline_knots(const SplineNumbers& numbers, double bound) {
+  const auto& [widths, heights, slopes] = numbers;
   const int64_t rows = widths.size(0), bins = widths.size(1);
   check(bins >= 2 && static_cast<double>(bins) * least_share < 1, "a spline needs between 2 and ",
         1 / least_share - 1, " bins, got ", bins);
   check(heights.sizes() == widths.sizes() && slopes.sizes() == torch::IntArrayRef({rows, bins - 1}),
         "splines of ", bins, " bins need heights ", widths.sizes(), " and slopes [", rows, ", ",
         bins - 1, "], got ", heights.sizes(), " and ", slopes.sizes());
-  const double slope_one = std::log(std::expm1(1 - least_slope));
   const Tensor inner = at::softplus(slopes + slope_one) + least_slope;
   const Tensor one = at::ones({rows, 1}, widths.options());
   return {bin_ends(widths, bound), bin_ends(heights, bound), at::cat({one, inner, one}, 1)};
+}
+
+SplineNumbers spline_numbers(const SplineKnots& knots, double bound) {
+  const int64_t bins = knots.x.size(1) - 1;
+  const Tensor excess = knots.slope.narrow(1, 1, bins - 1).clamp_min(2 * least_slope) - least_slope;
+  return {bin_numbers(knots.x, bound), bin_numbers(knots.y, bound),
+          excess.expm1().log() - slope_one};
 }
 
 SplineValue spline(const Tensor& x, const SplineKnots& knots) {

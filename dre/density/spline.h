@@ -14,10 +14,18 @@ struct SplineKnots {
   Tensor x, y, slope;
 };
 
-/// From free numbers: widths and heights [rows, K] through a softmax, slopes [rows, K - 1] through
-/// softplus; no bin and no slope falls below a thousandth. All zeros give the identity.
-SplineKnots spline_knots(const Tensor& widths, const Tensor& heights, const Tensor& slopes,
-                         double bound);
+/// Free numbers behind the knots: widths and heights [rows, K] through a softmax, slopes
+/// [rows, K - 1] through softplus; no bin and no slope falls below a thousandth. All zeros give the
+/// identity.
+struct SplineNumbers {
+  Tensor widths, heights, slopes;
+};
+
+SplineKnots spline_knots(const SplineNumbers& numbers, double bound);
+
+/// The numbers whose knots are these, with bins and slopes that are too small made just large
+/// enough. knots.x and .y rise from -bound to bound.
+SplineNumbers spline_numbers(const SplineKnots& knots, double bound);
 
 /// Values and logarithms of the derivative, both of the shape of the argument.
 struct SplineValue {

@@ -1,5 +1,6 @@
 #include "dre/train/flow_trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,8 +11,6 @@
 
 namespace dre {
 namespace {
-
-constexpr int64_t rows_to_start_from = 20000;
 
 bool are_pixels(const Tensor& x) { return x.scalar_type() == torch::kUInt8; }
 
@@ -65,7 +64,7 @@ Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generat
 
 void start_flow(Flow& flow, const FlowData& data, const Context& context) {
   // The first rows: a start need not be perfect.
-  const Tensor rows = rows_on(data.train.slice(0, 0, rows_to_start_from), context);
+  const Tensor rows = rows_on(data.train.slice(0, 0, flow.rows_to_start()), context);
   auto generator = context.device_generator("start noise");
   flow.initialise(are_pixels(rows) ? dequantise(rows, generator, context.dtype).x : rows);
 }
@@ -75,9 +74,10 @@ FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& o
     : flow_(flow),
       options_(options),
       context_(context),
-      batches_({rows_on(data.train, context), {}}, options.batch,
-               context.generator("flow batches")),
+      train_(rows_on(data.train, context)),
       held_out_(rows_on(data.held_out, context)),
+      batches_({train_, {}}, options.batch, context.generator("flow batches")),
+      rows_(at::empty({0, options.batch}, torch::kInt64)),
       generator_(context.device_generator("flow noise")),
       adam_(options, flow.parameters().flat()),
       batch_(at::zeros({options.batch, flow.dimension()}, held_out_.options())),
@@ -114,21 +114,39 @@ TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& ch
   return result_;
 }
 
+/// Rows and rates of the next steps go to the device at once: a transfer a step would make the host
+/// wait for the device every time. Plans end at looks, where states are taken.
+void FlowTrainer::plan() {
+  const int64_t to_look = options_.evaluate_every - result_.steps % options_.evaluate_every;
+  const int64_t count =
+      std::min({to_look, options_.steps - result_.steps, int64_t{Adam::plan_capacity}});
+  std::vector<Tensor> rows;
+  std::vector<double> rates;
+  for (int64_t i = 0; i < count; ++i) {
+    rows.push_back(batches_.next_rows());
+    rates.push_back(learning_rate(options_, result_.steps + i));
+  }
+  rows_ = at::stack(rows).to(context_.device);
+  planned_ = 0;
+  adam_.plan(rates);
+}
+
 void FlowTrainer::step() {
-  batch_.copy_(batches_.next());
+  if (planned_ == rows_.size(0)) plan();
+  at::index_select_out(batch_, train_, 0, rows_[planned_++]);
   noise_.uniform_(0, 1, generator_);
   captured_.run();
-  Tensor weights = flow_.parameters().flat(), gradient = flow_.parameters().flat_gradient();
-  adam_.step(weights, gradient);
   ++result_.steps;
 }
 
-/// The part of a step that is recorded: everything between a batch and its gradient.
+/// The part of a step that is recorded: everything between a batch and the new weights.
 void FlowTrainer::work() {
-  flow_.parameters().zero_gradient();
+  Tensor weights = flow_.parameters().flat(), gradient = flow_.parameters().flat_gradient();
+  gradient.zero_();
   const Tensor loss = row_bits(flow_, batch_, noise_).mean();
   loss.backward();
   loss_.add_(loss.detach());
+  adam_.apply(weights, gradient);
 }
 
 void FlowTrainer::evaluate(double train_loss) {

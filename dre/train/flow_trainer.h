@@ -54,6 +54,7 @@ class FlowTrainer final {
   void use_best();
 
  private:
+  void plan();
   void step();
   void work();
   void evaluate(double train_loss);
@@ -63,8 +64,10 @@ class FlowTrainer final {
   Flow& flow_;
   TrainOptions options_;
   Context context_;
+  Tensor train_, held_out_;  // on the device
   Batches batches_;
-  Tensor held_out_;
+  Tensor rows_;              // of the planned batches, [steps, batch], on the device
+  int64_t planned_ = 0;      // of these, the next
   at::Generator generator_;  // noise, on the device
   Adam adam_;
   Tensor batch_, noise_;  // what a recorded step reads

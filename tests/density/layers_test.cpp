@@ -4,6 +4,7 @@
 #include "dre/base/error.h"
 #include "dre/density/column_layers.h"
 #include "dre/density/image_layers.h"
+#include "dre/numeric/statistics.h"
 #include "tests/density/examples.h"
 #include "tests/density/jacobian.h"
 
@@ -24,10 +25,10 @@ std::vector<LayerExample> layers() {
   return {
       {"AffineOfRows",
        {5},
-       [](Parameters& p, const Context& c) { return std::make_unique<Affine>(p, "a", 5, c); }},
+       [](Parameters& p, const Context& c) { return std::make_unique<Affine>(p, "a", 5, 0, c); }},
       {"AffineOfImages",
        {3, 2, 2},
-       [](Parameters& p, const Context& c) { return std::make_unique<Affine>(p, "a", 3, c); }},
+       [](Parameters& p, const Context& c) { return std::make_unique<Affine>(p, "a", 3, 0, c); }},
       {"SplineColumns",
        {5},
        [](Parameters& p, const Context& c) {
@@ -56,7 +57,7 @@ std::vector<LayerExample> layers() {
        {5},
        [](Parameters& p, const Context& c) {
          auto sequence = std::make_unique<Sequence>();
-         sequence->add(std::make_unique<Affine>(p, "a", 5, c));
+         sequence->add(std::make_unique<Affine>(p, "a", 5, 0, c));
          sequence->add(std::make_unique<DenseMatrix>(p, "m", 5, c));
          return sequence;
        }},
@@ -115,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, EveryLayer, ::testing::ValuesIn(layers()),
 
 TEST(Affine, StartsWithMeanZeroAndVarianceOne) {
   Parameters parameters;
-  Affine layer(parameters, "a", 3, double_context());
+  Affine layer(parameters, "a", 3, 0, double_context());
   auto generator = double_context().generator("points");
   const Tensor scales = torch::tensor({0.1, 1.0, 20.0}, torch::kFloat64).view({3, 1, 1});
   const Tensor x = scales * (normal({40, 3, 4, 4}, torch::kFloat64, generator) + 5);
@@ -123,6 +124,47 @@ TEST(Affine, StartsWithMeanZeroAndVarianceOne) {
   const Tensor y = layer.forward(x).point.transpose(0, 1).flatten(1);
   EXPECT_LT(y.mean(1).abs().max().item<double>(), 1e-10);
   EXPECT_LT((y.std(1, false) - 1).abs().max().item<double>(), 1e-10);
+}
+
+TEST(Affine, StartsWithAllDataWithinItsReach) {
+  Parameters parameters;
+  Affine layer(parameters, "a", 3, 2.5, double_context());
+  auto generator = double_context().generator("points");
+  const Tensor x = normal({40, 3}, torch::kFloat64, generator).exp();
+  layer.initialise(x);
+  const Tensor y = layer.forward(x).point;
+  EXPECT_TRUE(torch::allclose(y.amax(0), torch::full({3}, 2.5, torch::kFloat64), 1e-9, 1e-9));
+  EXPECT_TRUE(torch::allclose(y.amin(0), torch::full({3}, -2.5, torch::kFloat64), 1e-9, 1e-9));
+}
+
+/// Two clusters and a log-normal become nearly normal.
+TEST(SplineColumns, StartsByMakingColumnsNormal) {
+  Parameters parameters;
+  SplineColumns layer(parameters, "s", 2, 64, 3.0, double_context());
+  auto generator = double_context().generator("points");
+  const Tensor side = uniform({5000}, torch::kFloat64, generator).sub(0.3).sign();
+  const Tensor clusters = 1.5 * side + 0.2 * normal({5000}, torch::kFloat64, generator);
+  const Tensor skewed = (0.5 * normal({5000}, torch::kFloat64, generator)).exp() - 2;
+  const Tensor x = torch::stack({clusters, skewed}, 1);
+  layer.initialise(x);
+  const Tensor y = layer.forward(x).point;
+  for (int64_t i = 0; i < 2; ++i) {
+    const double before = std::abs(excess_kurtosis(x.select(1, i)));
+    EXPECT_GT(before, 1);
+    EXPECT_LT(std::abs(excess_kurtosis(y.select(1, i))), 0.4 * before);
+    EXPECT_LT(std::abs(skewness(y.select(1, i))), 0.3);
+  }
+}
+
+/// Rows that are all but equal would ask for bins without width.
+TEST(SplineColumns, StartsWithFiniteNumbersWhereRowsAreTied) {
+  Parameters parameters;
+  SplineColumns layer(parameters, "s", 1, 16, 3.0, double_context());
+  Tensor x = torch::zeros({1000, 1}, torch::kFloat64);
+  x.slice(0, 0, 5).fill_(2);
+  layer.initialise(x);
+  for (const auto& [name, leaf] : parameters.named())
+    EXPECT_TRUE(leaf.isfinite().all().item<bool>()) << name;
 }
 
 TEST(DenseMatrix, StartsAsTheSymmetricWhitening) {

@@ -83,18 +83,25 @@ struct Job {
   std::unique_ptr<FlowTrainer> trainer;
 };
 
-/// A Gaussian, where training starts, cannot follow the margins; the flow comes to the entropy.
-TEST(FlowTrainer, LearnsWhatAGaussianCannot) {
+/// From the identity to the entropy of the rows.
+TEST(FlowTrainer, LearnsMarginsAndDependence) {
   Progress silent;
-  Job job("copula", log_normal_data(), short_run(400));
+  Job job("copula", log_normal_data(), short_run(500), /*start=*/false);
   const TrainResult result = job.trainer->run(silent);
   EXPECT_EQ(result.status, Status::finished);
-  EXPECT_GT(result.curve.front().held_out, log_normal_bits() + 0.15);
-  EXPECT_NEAR(result.best_loss, log_normal_bits(), 0.08);
+  EXPECT_GT(result.curve.front().held_out, log_normal_bits() + 0.3);
+  EXPECT_NEAR(result.best_loss, log_normal_bits(), 0.1);
   auto generator = context.generator("unused");
   const Tensor held_out = log_normal_data().held_out.to(torch::kFloat32);
   EXPECT_NEAR(flow_bits(job.flow, held_out, generator).mean().item<double>(), result.best_loss,
               1e-9);
+}
+
+TEST(FlowTrainer, CopulasStartNearTheEntropyAlready) {
+  const Job job("copula", log_normal_data(), short_run(1));
+  auto generator = context.generator("unused");
+  const Tensor rows = log_normal_data().held_out.to(torch::kFloat32);
+  EXPECT_NEAR(flow_bits(job.flow, rows, generator).mean().item<double>(), log_normal_bits(), 0.08);
 }
 
 TEST(FlowTrainer, SplineFlowsLearnPixels) {
