@@ -61,10 +61,9 @@ nlohmann::json bits_json(const Tensor& bits, int64_t dimension) {
 }
 
 std::string bits_text(const nlohmann::json& bits) {
-  return summary_line("bits per dimension",
-                      text(with_error(bits["bits_per_dimension"], bits["standard_error"]), ", ",
-                           bits["rows"], " rows")) +
-         summary_line("mean log-density", short_number(bits["log_density"]));
+  const std::string value = with_error(bits["bits_per_dimension"], bits["standard_error"]);
+  return summary_line("bits", text(value, " per dimension, ", bits["rows"], " rows")) +
+         summary_line("log-density", text(short_number(bits["log_density"]), " nats on average"));
 }
 
 }  // namespace dre::cli

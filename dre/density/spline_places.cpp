@@ -9,7 +9,7 @@
 #include "dre/dual/once.h"
 
 #ifdef DRE_WITH_CUDA
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include "dre/density/spline_kernel.h"
 #endif
@@ -43,7 +43,7 @@ void forward(const Tensor& x, const Tensor& numbers, const SplineShape& shape,
   if (x.is_cuda())
     return kernels::spline_forward<T>(
         {x.data_ptr<T>(), numbers.data_ptr<T>(), x.size(0), x.size(1)}, shape, value,
-        log_derivative, at::cuda::getCurrentCUDAStream());
+        log_derivative, c10::cuda::getCurrentCUDAStream().stream());
 #endif
   const T *points = x.data_ptr<T>(), *all = numbers.data_ptr<T>();
   every_place(x, numbers, [&](int64_t i, int64_t first) {
@@ -66,7 +66,7 @@ void backward(const Tensor& x, const Tensor& numbers, const SplineShape& shape,
   if (x.is_cuda())
     return kernels::spline_backward<T>(
         {x.data_ptr<T>(), numbers.data_ptr<T>(), x.size(0), x.size(1)}, shape, of_value, of_log,
-        of_x, of_numbers, at::cuda::getCurrentCUDAStream());
+        of_x, of_numbers, c10::cuda::getCurrentCUDAStream().stream());
 #endif
   const T *points = x.data_ptr<T>(), *all = numbers.data_ptr<T>();
   every_place(x, numbers, [&](int64_t i, int64_t first) {
