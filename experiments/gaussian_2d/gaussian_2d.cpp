@@ -305,7 +305,7 @@ class Gaussian2d final : public Experiment {
       const std::string own = field(paper_path(row), "histogram");
       if (!result || !result->contains(own)) continue;
       const std::string name = text(
-          row.name, ", MSE ", report::number((*result).value(field(paper_path(row), "mse"), NAN)));
+          row.name, ", MSE ", report::number(number_in(*result, field(paper_path(row), "mse"))));
       add(name, (*result)[shifted_ ? "shifted_true_histogram" : "true_histogram"], "truth");
       add(name, (*result)[own], "estimate");
     }

@@ -46,15 +46,14 @@ std::shared_ptr<const GaussianPath> standard_path(const BridgePtr& bridge, int64
   return std::make_shared<const GaussianPath>(bridge, GaussianEnds{zero, one, zero, one});
 }
 
-Trainable make_parametric(const MiMethod&, int64_t d, const Context& context) {
+Trainable make_parametric(const MiMethod& method, int64_t d, const Context& context) {
   Trainable out;
   out.bridge = bridge_named("arithmetic");
   out.gaussian = standard_path(out.bridge, d, context);
   auto network = std::make_shared<ParametricGaussian>(ParametricGaussianOptions{d}, context);
   auto score = std::make_shared<JointScore>(ScoreParts{network, out.bridge, nullptr, d});
-  // The paper's weight 1 - t^2 in its direction of time, which is 1 - a^2 in ours.
-  out.objective = std::make_unique<JointObjective>(*score, TimeWeight("noise", out.bridge),
-                                                   JointObjective::DataTerm::sliced);
+  out.objective = std::make_unique<JointObjective>(
+      *score, TimeWeight(method.time_weight, out.bridge), JointObjective::DataTerm::sliced);
   out.score = score;
   return out;
 }
@@ -169,8 +168,11 @@ double normalisation(const Trainable& model, const MiMethod& method, const Train
 }  // namespace
 
 Json MiMethod::options() const {
-  return {{"kind", kind},       {"fresh", fresh},     {"rows", rows},   {"shuffles", shuffles},
-          {"tests", test_rows}, {"bridges", bridges}, {"width", width}, {"train", to_json(train)}};
+  return {{"kind", kind},           {"fresh", fresh},
+          {"rows", rows},           {"shuffles", shuffles},
+          {"tests", test_rows},     {"bridges", bridges},
+          {"width", width},         {"time_weight", time_weight},
+          {"train", to_json(train)}};
 }
 
 Json run_mi_method(const MiMethod& method, const GaussianPairs& pairs, const Context& context,

@@ -12,8 +12,9 @@ struct MiMethod {
   int64_t rows = 100'000;  ///< of the fixed table
   int64_t shuffles = 4;
   int64_t test_rows = 200'000;
-  int64_t bridges = 2;  ///< tre
-  int64_t width = 256;  ///< generic
+  std::string time_weight = "one";  ///< parametric
+  int64_t bridges = 2;              ///< tre
+  int64_t width = 256;              ///< generic
   TrainOptions train;
 
   Json options() const;
