@@ -269,7 +269,7 @@ Tensor quadratic_logit(const Tensor& before, const Tensor& after) {
   const Tensor features = torch::stack({torch::ones_like(x), x, x.square()}, 1);
   const Tensor label = torch::cat({torch::zeros_like(before), torch::ones_like(after)});
   Tensor coefficients = torch::zeros({3}, x.options());
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const Tensor h = torch::sigmoid(features.mv(coefficients));
     const Tensor gradient = features.t().mv(label - h);
     const Tensor curvature = features.t().mm(features * (h * (1 - h)).unsqueeze(1));

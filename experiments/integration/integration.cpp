@@ -17,7 +17,7 @@ namespace dre::experiments {
 namespace {
 
 const char* const plane_row = "2-D time score (the paper's network)";
-const char* const mi_row = "mutual information, d = 40, parametric";
+const char* const mi_row = "mutual information (parametric)";
 
 /// How an integral is computed, and how it is called.
 struct Rule {
