@@ -13,6 +13,12 @@ GaussianEnds on_device(const GaussianEnds& ends, const Context& context) {
   return {move(ends.mean0), move(ends.variance0), move(ends.mean1), move(ends.variance1)};
 }
 
+IntegrateOptions within(double tolerance) {
+  IntegrateOptions options;
+  options.rtol = options.atol = tolerance;
+  return options;
+}
+
 }  // namespace
 
 Data2d draw_2d(int64_t rows, int64_t test_rows, const Context& given) {
@@ -56,20 +62,15 @@ TrainedScore::TrainedScore(const PaperMethod& method, const Data2d& data, const 
                        .value;
 }
 
-Tensor TrainedScore::keep(const PathRatio& ratio) {
-  evaluations_ = ratio.evaluations;
-  return ratio.log_ratio.cpu();
+PathRatio TrainedScore::horizontal(const Tensor& x, double tolerance) const {
+  return horizontal_ratio(*score_, *gaussian_, x.to(context_.options()), within(tolerance));
 }
 
-Tensor TrainedScore::horizontal(const Tensor& x) {
-  return keep(horizontal_ratio(*score_, *gaussian_, x.to(context_.options()), {}));
-}
-
-Tensor TrainedScore::pathwise(const Tensor& x) {
+PathRatio TrainedScore::pathwise(const Tensor& x, double tolerance) const {
   auto generator = context_.generator("line ends");
   const Tensor row = at::randint(0, rows_.size(0), {x.size(0)}, generator, torch::kInt64);
   const Tensor z = rows_.index_select(0, row.to(context_.device));
-  return keep(line_ratio_to(*score_, *gaussian_, x.to(context_.options()), z, {}));
+  return line_ratio_to(*score_, *gaussian_, x.to(context_.options()), z, within(tolerance));
 }
 
 Tensor TrainedScore::end_correction(const Tensor& x) const {

@@ -43,20 +43,18 @@ class TrainedScore final {
   const TrainResult& training() const { return training_; }
   double normalisation() const { return normalisation_; }  ///< the number that would correct it
   bool has_data_score() const { return ability<DataScore>(*score_) != nullptr; }
-  int64_t evaluations() const { return evaluations_; }  ///< of the last rows
 
-  /// As the library gives it: the path's ends corrected. x: [n, 2] -> [n]
-  Tensor horizontal(const Tensor& x);
+  /// As the library gives it: the path's ends corrected. x: [n, 2]
+  PathRatio horizontal(const Tensor& x, double tolerance) const;
 
   /// Along lines to rows of the denominator drawn at random, as the paper proposes.
-  Tensor pathwise(const Tensor& x);
+  PathRatio pathwise(const Tensor& x, double tolerance) const;
 
   /// What the correction of the ends has added.
   Tensor end_correction(const Tensor& x) const;
 
  private:
   Samples cast(const Samples& side) const { return {side.x.to(context_.options()), side.weight}; }
-  Tensor keep(const PathRatio& ratio);
 
   Context context_;
   Tensor rows_;
@@ -66,7 +64,6 @@ class TrainedScore final {
   TrainData sides_;
   TrainResult training_;
   double normalisation_ = 0;
-  int64_t evaluations_ = 0;
 };
 
 }  // namespace dre::experiments

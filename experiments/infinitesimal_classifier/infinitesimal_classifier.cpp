@@ -63,12 +63,12 @@ Sums add_up(const GaussianPath& gaussian, const Tensor& x, int64_t bridges) {
   return sums;
 }
 
-Json run_sums(const Context& given) {
+Json run_sums(int64_t rows, const Context& given) {
   const GaussianPath gaussian = path();
   auto generator = Context{torch::kCPU, torch::kFloat64, given.seed}.generator("rows");
-  const Tensor z = normal({2000, 1}, torch::kFloat64, generator);
+  const Tensor z = normal({2 * rows, 1}, torch::kFloat64, generator);
   const Tensor x =
-      torch::cat({mean + std::sqrt(variance) * z.narrow(0, 0, 1000), z.narrow(0, 1000, 1000)});
+      torch::cat({mean + std::sqrt(variance) * z.narrow(0, 0, rows), z.narrow(0, rows, rows)});
   const Tensor truth = gaussian.log_ratio(x);
   std::vector<double> telescope, first_order, left, centre;
   for (const double bridges : counts()) {
@@ -143,9 +143,11 @@ class InfinitesimalClassifier final : public Experiment {
   }
 
   std::vector<Cell> cells(const Settings& settings) const override {
-    const int64_t rows = settings.pick(200'000, 50'000, 5'000);
-    std::vector<Cell> all = {
-        {sums_row, 0, {}, [](const Context& context, Progress&) { return run_sums(context); }}};
+    const int64_t rows = settings.pick(200'000, 50'000, 2'000);
+    const int64_t points = settings.pick(1'000, 500, 20);
+    std::vector<Cell> all = {{sums_row, 0, {}, [points](const Context& context, Progress&) {
+                                return run_sums(points, context);
+                              }}};
     for (int64_t seed = 0; seed < settings.seeds; ++seed)
       all.push_back(
           {learned_row, seed, {{"rows", rows}}, [rows](const Context& context, Progress&) {

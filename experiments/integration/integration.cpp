@@ -153,8 +153,8 @@ Json run_mi(const Settings& settings, const Context& context, Progress& progress
 Json run_sampler(const std::string& times, const Settings& settings, const Context& context,
                  Progress& progress) {
   const Data2d data = draw(settings, context);
-  TrainedScore trained(time_method(settings, times), data, context, progress);
-  const Tensor error = trained.horizontal(data.test) - data.test_truth;
+  const TrainedScore trained(time_method(settings, times), data, context, progress);
+  const Tensor error = trained.horizontal(data.test, 1e-4).log_ratio.cpu() - data.test_truth;
   return {{"mse", error.square().mean().item<double>()},
           {"bias", error.mean().item<double>()},
           {"drift", -trained.normalisation()},

@@ -50,33 +50,33 @@ TrainOptions train_options(const Settings& settings, int64_t batch, int64_t step
 
 std::vector<Row> rows(const Settings& settings, const Scale& scale) {
   std::vector<Row> all;
-  const auto add = [&](const std::string& name, const std::string& kind, bool fresh, int64_t steps,
-                       double rate) {
+  const auto add = [&](const std::string& name, const std::string& kind, bool fresh, int64_t batch,
+                       int64_t steps, double rate) {
     MiMethod method;
     method.kind = kind;
     method.fresh = fresh;
     method.bridges = scale.bridges;
     method.rows = settings.pick(100'000, 20'000, 1'000);
     method.test_rows = settings.pick(200'000, 10'000, 1'000);
-    const bool generic = kind == "generic" || kind == "bypass";
-    // Regressions of a few thousand noisy numbers a row: large batches, which a GPU takes for free.
-    const int64_t batch = generic ? settings.pick<int64_t>(4096, 512, 128) : scale.batch;
     method.train = train_options(settings, batch, steps, rate);
     method.train.average = 0.999;
     method.width = settings.pick<int64_t>(std::max<int64_t>(256, 3 * scale.dimension), 64, 16);
     all.push_back({text(name, fresh ? ", fresh rows" : ", table"), method});
   };
+  // Larger than the paper's where noise in the batch is what limits the answer: one matrix is
+  // decomposed for a whole batch, and a GPU takes large batches for free.
+  const auto large = settings.pick<int64_t>(2048, 512, 128);
   for (const bool fresh : {true, false}) {
-    add("parametric joint", "parametric", fresh, 6'000, 5e-3);
-    add("parametric joint, the paper's weight", "parametric", fresh, 6'000, 5e-3);
+    add("parametric joint", "parametric", fresh, large, 6'000, 5e-3);
+    add("parametric joint, the paper's weight", "parametric", fresh, large, 6'000, 5e-3);
     // 1 - t^2 in the paper's direction of time, which is 1 - a^2 in ours.
     all.back().method.time_weight = "noise";
-    add(text("TRE(", scale.bridges, "), quadratic"), "tre", fresh, 8'000, 2e-3);
-    add("NCE, quadratic", "nce", fresh, 4'000, 2e-3);
-    add("generic network", "generic", fresh, 10'000, 1e-3);
-    add("generic network with linear bypass", "bypass", fresh, 6'000, 1e-3);
+    add(text("TRE(", scale.bridges, "), quadratic"), "tre", fresh, scale.batch, 8'000, 2e-3);
+    add("NCE, quadratic", "nce", fresh, scale.batch, 4'000, 2e-3);
+    add("generic network", "generic", fresh, 2 * large, 10'000, 1e-3);
+    add("generic network with linear bypass", "bypass", fresh, 2 * large, 6'000, 1e-3);
   }
-  add("Gaussian plug-in", "plug-in", false, 0, 1);
+  add("Gaussian plug-in", "plug-in", false, scale.batch, 0, 1);
   return all;
 }
 
@@ -84,8 +84,11 @@ std::string cell_row(const Scale& scale, const Correlation& correlation, const s
   return text("d = ", scale.dimension, ", ", correlation.name, ", ", name);
 }
 
+/// The second correlation is for the methods that are to be exact.
 bool at_both_correlations(const Row& row) {
-  return row.method.kind != "tre" && row.method.kind != "nce";
+  const MiMethod& method = row.method;
+  return method.kind == "plug-in" || (method.kind == "bypass" && method.fresh) ||
+         (method.kind == "parametric" && method.time_weight == "one");
 }
 
 class MutualInformation final : public Experiment {
