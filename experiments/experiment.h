@@ -43,6 +43,9 @@ struct Cell {
   std::string name() const;  ///< "TRE(4), seed 0"
 };
 
+/// A field of a result; NaN where there is none, or where JSON could not hold it.
+double number_in(const Json& result, const std::string& field);
+
 /// The results of the cells that are there.
 class Results final {
  public:

@@ -47,15 +47,15 @@ PaperMethod paper_method(const PaperRow& row, const Sweep& sweep, const Settings
   PaperMethod method;
   method.method = row.method;
   const bool tre = method.method == "tre", nce = method.method == "nce";
-  method.score.width = sweep.width;
+  method.score.width = settings.pick<int64_t>(sweep.width, sweep.width, 16);
   method.score.depth = tre ? 2 : 3;
   method.score.activation = tre ? "leaky-relu" : "elu";
   method.score.bridges = std::max<int64_t>(1, row.bridges);
   method.bridge = nce ? "linear" : "vpsde";  // NCE sees the two sides only
   method.train.batch = sweep.batch;
   method.train.rate = sweep.rate;
-  method.train.steps = settings.pick(20'000, 400, 60);
-  method.train.patience = settings.pick(5'000, 0, 0);
+  method.train.steps = settings.pick(12'000, 400, 30);
+  method.train.patience = settings.pick(4'000, 0, 0);
   method.train.average = 0.999;
   method.train.evaluate_every = settings.pick(100, 50, 30);
   return method;
@@ -113,8 +113,8 @@ class Gaussian2d final : public Experiment {
 
   std::vector<Cell> cells(const Settings& settings) const override {
     std::vector<Cell> all;
-    const int64_t rows = settings.pick(10'000, 10'000, 600);
-    const int64_t tests = settings.pick(10'000, 500, 100);
+    const int64_t rows = settings.pick(10'000, 10'000, 300);
+    const int64_t tests = settings.pick(10'000, 1'000, 20);
     const auto add = [&](const std::string& row, const Json& options, auto run) {
       for (int64_t seed = 0; seed < settings.seeds; ++seed)
         all.push_back({row, seed, options, [=](const Context& context, Progress& progress) {
@@ -305,7 +305,7 @@ class Gaussian2d final : public Experiment {
       const std::string own = field(paper_path(row), "histogram");
       if (!result || !result->contains(own)) continue;
       const std::string name = text(
-          row.name, ", MSE ", report::number((*result).value(field(paper_path(row), "mse"), NAN)));
+          row.name, ", MSE ", report::number(number_in(*result, field(paper_path(row), "mse"))));
       add(name, (*result)[shifted_ ? "shifted_true_histogram" : "true_histogram"], "truth");
       add(name, (*result)[own], "estimate");
     }

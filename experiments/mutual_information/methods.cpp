@@ -6,15 +6,18 @@
 #include "benchmarks/method.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
+#include "dre/network/gated_mlp.h"
 #include "dre/network/parametric_gaussian.h"
 #include "dre/network/quadratic.h"
 #include "dre/numeric/statistics.h"
 #include "dre/objective/classification.h"
-#include "dre/objective/make_objective.h"
+#include "dre/objective/conditional.h"
 #include "dre/objective/score_matching.h"
+#include "dre/objective/velocity.h"
 #include "dre/ratio/correction.h"
 #include "dre/score/classifiers.h"
 #include "dre/score/time_scores.h"
+#include "dre/score/velocity_score.h"
 #include "experiments/training.h"
 
 namespace dre::experiments {
@@ -43,15 +46,14 @@ std::shared_ptr<const GaussianPath> standard_path(const BridgePtr& bridge, int64
   return std::make_shared<const GaussianPath>(bridge, GaussianEnds{zero, one, zero, one});
 }
 
-Trainable make_parametric(const MiMethod&, int64_t d, const Context& context) {
+Trainable make_parametric(const MiMethod& method, int64_t d, const Context& context) {
   Trainable out;
   out.bridge = bridge_named("arithmetic");
   out.gaussian = standard_path(out.bridge, d, context);
   auto network = std::make_shared<ParametricGaussian>(ParametricGaussianOptions{d}, context);
   auto score = std::make_shared<JointScore>(ScoreParts{network, out.bridge, nullptr, d});
-  // The paper's weight 1 - t^2 in its direction of time, which is 1 - a^2 in ours.
   out.objective =
-      std::make_unique<JointObjective>(*score, TimeWeight("noise", out.bridge),
+      std::make_unique<JointObjective>(*score, TimeWeight(method.time_weight, out.bridge),
                                        JointObjective::DataTerm::sliced, Matching::boundary);
   out.score = score;
   return out;
@@ -79,14 +81,21 @@ Trainable make_classifier(const MiMethod&, int64_t d, const Context& context) {
   return out;
 }
 
-/// Velocity moments by a plain multi-layer perceptron of the point and the time.
+/// Velocity moments by a network that knows of no Gaussian and of no pairs.
 Trainable make_generic(const MiMethod& method, int64_t d, const Context& context) {
   Trainable out;
   out.bridge = bridge_named("brownian");
   out.gaussian = standard_path(out.bridge, d, context);
-  out.score = make_score("velocity", method.score, out.bridge, nullptr, d, context);
-  out.objective =
-      make_objective("velocity", *out.score, out.bridge, second_moments(out.gaussian->ends()), {});
+  GatedMlpOptions options;
+  options.inputs = d;
+  options.outputs = 3 * d;
+  options.width = method.width;
+  options.bypass = method.kind == "bypass";
+  auto generator = context.generator("weights");
+  auto network = std::make_shared<GatedMlp>(options, context, generator);
+  auto score = std::make_shared<VelocityScore>(ScoreParts{network, out.bridge, nullptr, d});
+  out.objective = std::make_unique<VelocityObjective>(*score, second_moments(out.gaussian->ends()));
+  out.score = score;
   return out;
 }
 
@@ -96,7 +105,8 @@ const std::vector<Named<Maker>>& makers() {
   static const std::vector<Named<Maker>> table = {{"parametric", make_parametric},
                                                   {"tre", make_telescope},
                                                   {"nce", make_classifier},
-                                                  {"generic", make_generic}};
+                                                  {"generic", make_generic},
+                                                  {"bypass", make_generic}};
   return table;
 }
 
@@ -146,7 +156,7 @@ TrainResult train_on(const Objective& objective, Parameters& parameters, const M
 /// What held-out rows say of the normalisation; nothing where the model is normalised by its form.
 double normalisation(const Trainable& model, const MiMethod& method, const TrainData& data,
                      const Context& context) {
-  if (method.kind != "generic") return 0;
+  if (method.kind != "generic" && method.kind != "bypass") return 0;
   const auto cast = [&](const Samples& side) -> Samples {
     return {side.x.to(context.options()), side.weight};
   };
@@ -159,9 +169,11 @@ double normalisation(const Trainable& model, const MiMethod& method, const Train
 }  // namespace
 
 Json MiMethod::options() const {
-  return {{"kind", kind},           {"fresh", fresh},          {"rows", rows},
-          {"shuffles", shuffles},   {"tests", test_rows},      {"bridges", bridges},
-          {"reference", reference}, {"score", to_json(score)}, {"train", to_json(train)}};
+  return {{"kind", kind},           {"fresh", fresh},
+          {"rows", rows},           {"shuffles", shuffles},
+          {"tests", test_rows},     {"bridges", bridges},
+          {"width", width},         {"time_weight", time_weight},
+          {"train", to_json(train)}};
 }
 
 Json run_mi_method(const MiMethod& method, const GaussianPairs& pairs, const Context& context,

@@ -1,21 +1,20 @@
 /// The methods of the mutual information experiment, each from rows to an estimate in nats.
 #pragma once
 
-#include "dre/score/make_score.h"
 #include "dre/train/options.h"
 #include "experiments/mutual_information/gaussian_pairs.h"
 
 namespace dre::experiments {
 
 struct MiMethod {
-  std::string kind;        ///< "parametric", "tre", "nce", "generic", "plug-in"
+  std::string kind;        ///< "parametric", "tre", "nce", "generic", "bypass", "plug-in"
   bool fresh = true;       ///< new rows at every step, or a fixed table with shuffles
-  bool reference = false;  ///< generic: start from the Gaussian path
   int64_t rows = 100'000;  ///< of the fixed table
   int64_t shuffles = 4;
   int64_t test_rows = 200'000;
-  int64_t bridges = 2;  ///< tre
-  ScoreOptions score;   ///< generic
+  std::string time_weight = "one";  ///< parametric
+  int64_t bridges = 2;              ///< tre
+  int64_t width = 256;              ///< generic
   TrainOptions train;
 
   Json options() const;

@@ -36,13 +36,11 @@ const std::vector<Correlation>& correlations() {
 struct Row {
   std::string name;
   MiMethod method;
-  bool paper_figure;  ///< the paper draws it (as a bar, without numbers)
 };
 
-TrainOptions train_options(const Settings& settings, const Scale& scale, int64_t steps,
-                           double rate) {
+TrainOptions train_options(const Settings& settings, int64_t batch, int64_t steps, double rate) {
   TrainOptions options;
-  options.batch = scale.batch;
+  options.batch = batch;
   options.steps = settings.pick<int64_t>(steps, steps / 10, 60);
   options.rate = rate;
   options.patience = 0;
@@ -52,26 +50,33 @@ TrainOptions train_options(const Settings& settings, const Scale& scale, int64_t
 
 std::vector<Row> rows(const Settings& settings, const Scale& scale) {
   std::vector<Row> all;
-  const auto add = [&](const std::string& name, const std::string& kind, bool fresh, int64_t steps,
-                       double rate, bool figure) {
+  const auto add = [&](const std::string& name, const std::string& kind, bool fresh, int64_t batch,
+                       int64_t steps, double rate) {
     MiMethod method;
     method.kind = kind;
     method.fresh = fresh;
     method.bridges = scale.bridges;
     method.rows = settings.pick(100'000, 20'000, 1'000);
     method.test_rows = settings.pick(200'000, 10'000, 1'000);
-    method.train = train_options(settings, scale, steps, rate);
-    method.score.width =
-        settings.pick<int64_t>(std::max<int64_t>(256, 4 * scale.dimension), 64, 16);
-    all.push_back({text(name, fresh ? ", fresh rows" : ", table"), method, figure});
+    method.train = train_options(settings, batch, steps, rate);
+    method.train.average = 0.999;
+    method.width = settings.pick<int64_t>(std::max<int64_t>(256, 3 * scale.dimension), 64, 16);
+    all.push_back({text(name, fresh ? ", fresh rows" : ", table"), method});
   };
+  // Larger than the paper's where noise in the batch is what limits the answer: one matrix is
+  // decomposed for a whole batch, and a GPU takes large batches for free.
+  const auto large = settings.pick<int64_t>(2048, 512, 128);
   for (const bool fresh : {true, false}) {
-    add("parametric joint", "parametric", fresh, 6'000, 5e-3, true);
-    add(text("TRE(", scale.bridges, "), quadratic"), "tre", fresh, 8'000, 2e-3, true);
-    add("NCE, quadratic", "nce", fresh, 4'000, 2e-3, true);
-    add("generic network, velocity moments", "generic", fresh, 20'000, 1e-3, false);
+    add("parametric joint", "parametric", fresh, large, 6'000, 5e-3);
+    add("parametric joint, the paper's weight", "parametric", fresh, large, 6'000, 5e-3);
+    // 1 - t^2 in the paper's direction of time, which is 1 - a^2 in ours.
+    all.back().method.time_weight = "noise";
+    add(text("TRE(", scale.bridges, "), quadratic"), "tre", fresh, scale.batch, 8'000, 2e-3);
+    add("NCE, quadratic", "nce", fresh, scale.batch, 4'000, 2e-3);
+    add("generic network", "generic", fresh, 2 * large, 10'000, 1e-3);
+    add("generic network with linear bypass", "bypass", fresh, 2 * large, 6'000, 1e-3);
   }
-  add("Gaussian plug-in", "plug-in", false, 0, 1, false);
+  add("Gaussian plug-in", "plug-in", false, scale.batch, 0, 1);
   return all;
 }
 
@@ -79,8 +84,11 @@ std::string cell_row(const Scale& scale, const Correlation& correlation, const s
   return text("d = ", scale.dimension, ", ", correlation.name, ", ", name);
 }
 
+/// The second correlation is for the methods that are to be exact.
 bool at_both_correlations(const Row& row) {
-  return row.method.kind != "tre" && row.method.kind != "nce";
+  const MiMethod& method = row.method;
+  return method.kind == "plug-in" || (method.kind == "bypass" && method.fresh) ||
+         (method.kind == "parametric" && method.time_weight == "one");
 }
 
 class MutualInformation final : public Experiment {
@@ -125,8 +133,10 @@ class MutualInformation final : public Experiment {
         "held out, and four random pairings of the same x and y as the denominator. Fresh rows: "
         "new "
         "ones at every step, the denominator drawn independently.",
-        "The generic network is a plain multi-layer perceptron of (x, y, t) without any Gaussian "
-        "form and without reference, in the data's own coordinates."};
+        "The generic network is a multi-layer perceptron of (x, y) whose layers are scaled by "
+        "functions of t, trained by velocity moments in the data's own coordinates: no Gaussian "
+        "form, no reference, no knowledge of the pairs. The row with a linear bypass adds one "
+        "linear layer from input to output, scaled by t in the same way."};
     return out;
   }
 

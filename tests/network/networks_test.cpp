@@ -5,6 +5,7 @@
 #include <map>
 
 #include "dre/base/error.h"
+#include "dre/network/gated_mlp.h"
 #include "dre/network/joint_mlp.h"
 #include "dre/network/mlp.h"
 #include "dre/network/parametric_gaussian.h"
@@ -70,6 +71,17 @@ Tensor plain_gaussian_1d(const Plain& p, const Tensor& x, const Tensor& t) {
   const double gap = 1 - 0.3 * 0.3;
   const Tensor v = 1 - gap * (1 - t * t), offset = x - p.at("theta");
   return torch::cat({t * gap * (offset * offset - v) / (v * v), -offset / v}, 1);
+}
+
+Tensor plain_gated(const Plain& p, const Tensor& x, const Tensor& t) {
+  const Tensor gates = plain_stack(p, "gates", 4 * t - 2, plain_silu);
+  const auto dense = [&](const std::string& name, const Tensor& in) {
+    return torch::mm(in, p.at(name + ".weight").t()) + p.at(name + ".bias");
+  };
+  const Tensor first = plain_silu(dense("layer.0", x) * (1 + gates.narrow(1, 0, 6)));
+  const Tensor second = plain_silu(dense("layer.1", first) * (1 + gates.narrow(1, 6, 6)));
+  return dense("last", second) * (1 + gates.narrow(1, 12, 2)) + gates.narrow(1, 14, 2) +
+         dense("bypass", x) * (1 + gates.narrow(1, 16, 2));
 }
 
 std::unique_ptr<Network> make_mlp(int64_t inputs, bool time, const std::string& activation,
@@ -167,6 +179,16 @@ const std::vector<Case>& cases() {
          return testing::plain_residual_unet(p, x, t, small_residual_unet(), small_pixel_map());
        },
        16, true, 32, 16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 111},
+      {"gated_mlp",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         GatedMlpOptions options;
+         options.inputs = 3;
+         options.outputs = 2;
+         options.width = 6;
+         options.gate_width = 5;
+         return std::make_unique<GatedMlp>(options, c, g);
+       },
+       plain_gated, 3, true, 2, 2 * 5 + 6 * 5 + 6 * 18 + 4 * 6 + 7 * 6 + 7 * 2 + 4 * 2},
       {"quadratic",
        [](const Context& c, at::Generator&) -> std::unique_ptr<Network> {
          return std::make_unique<Quadratic>(QuadraticOptions{3, 2}, c);
