@@ -31,7 +31,8 @@ double measure(int64_t d, int64_t batch, int64_t repetitions) {
   network->parameters().flatten();
   const dre::JointScore score({network, bridge, nullptr, d});
   const dre::JointObjective objective(score, dre::TimeWeight("noise", bridge),
-                                      dre::JointObjective::DataTerm::sliced);
+                                      dre::JointObjective::DataTerm::sliced,
+                                      dre::Matching::boundary);
   auto generator = context.generator("rows");
   std::vector<double> milliseconds;
   for (int64_t i = 0; i < repetitions; ++i) {

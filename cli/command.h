@@ -17,6 +17,9 @@ enum ExitCode {
 int run_fit(int argc, char** argv);
 int run_ratio(int argc, char** argv);
 int run_info(int argc, char** argv);
+int run_flow(int argc, char** argv);
+int run_data(int argc, char** argv);
+int run_ebm(int argc, char** argv);
 int run_experiment(int argc, char** argv);
 
 }  // namespace dre::cli

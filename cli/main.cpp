@@ -26,6 +26,9 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"fit", {run_fit, "learn log(numerator / denominator) from two sets of rows"}},
       {"ratio", {run_ratio, "log-ratios of the rows of a file, by a fitted model"}},
       {"info", {run_info, "what a model file holds"}},
+      {"flow", {run_flow, "normalised densities: fit, eval, sample"}},
+      {"data", {run_data, "fetches data sets: mnist"}},
+      {"ebm", {run_ebm, "energy-based models of images: fit, eval, sample"}},
       {"experiment", {run_experiment, "the paper's experiments, its figures beside ours"}},
   };
   return table;

@@ -115,7 +115,7 @@ Json run_task(double sigma, const Settings& settings, const Context& given, Prog
   const Context context{torch::kCPU, torch::kFloat64, given.seed};
   Model model(sigma, context);
   const JointObjective objective(model.score, TimeWeight("one", model.bridge),
-                                 JointObjective::DataTerm::sliced);
+                                 JointObjective::DataTerm::sliced, Matching::boundary);
   const FreshRows fresh(
       objective, [sigma](int64_t n, const torch::TensorOptions& like, at::Generator& generator) {
         return draw_rows(sigma, n, like, generator);

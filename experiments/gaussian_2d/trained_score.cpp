@@ -50,6 +50,7 @@ TrainedScore::TrainedScore(const PaperMethod& method, const Data2d& data, const 
   gaussian_ = std::make_shared<const GaussianPath>(bridge_, on_device(ends, context));
   score_ = make_score(method.method, method.score, bridge_, nullptr, 2, context);
   ObjectiveOptions options;
+  options.matching = "boundary";  // as the paper has it
   options.time_weight = method.time_weight;
   const auto objective =
       make_objective(method.method, *score_, bridge_, second_moments(ends), options);

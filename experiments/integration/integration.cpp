@@ -93,8 +93,10 @@ Data2d draw(const Settings& settings, const Context& context) {
 Json objective_spread(const TrainedScore& trained, const Context& context, int64_t batches) {
   const torch::NoGradGuard no_grad;
   const int64_t n = 256;
+  ObjectiveOptions paper;
+  paper.matching = "boundary";
   const auto objective = make_objective("time", trained.score(), trained.bridge(),
-                                        second_moments(trained.gaussian().ends()), {});
+                                        second_moments(trained.gaussian().ends()), paper);
   Json out = Json::object();
   for (const char* name : {"uniform", "stratified", "history"}) {
     TimeOptions options;
@@ -137,7 +139,7 @@ Json run_mi(const Settings& settings, const Context& context, Progress& progress
   const auto network = std::make_shared<ParametricGaussian>(ParametricGaussianOptions{d}, context);
   const JointScore score({network, bridge, nullptr, d});
   const JointObjective objective(score, TimeWeight("noise", bridge),
-                                 JointObjective::DataTerm::sliced);
+                                 JointObjective::DataTerm::sliced, Matching::boundary);
   TrainOptions options;
   options.rate = 5e-3;
   options.steps = settings.pick(4'000, 400, 30);

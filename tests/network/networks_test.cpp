@@ -11,14 +11,16 @@
 #include "dre/network/parametric_gaussian.h"
 #include "dre/network/parametric_gaussian_1d.h"
 #include "dre/network/quadratic.h"
+#include "dre/network/unet.h"
 #include "tests/dual/jvp.h"
+#include "tests/network/plain_unets.h"
 
 namespace dre {
 namespace {
 
 using testing::difference;
+using testing::Plain;
 using testing::Tensors;
-using Plain = std::map<std::string, Tensor>;
 
 struct Case {
   std::string name;
@@ -93,6 +95,34 @@ std::unique_ptr<Network> make_mlp(int64_t inputs, bool time, const std::string& 
   return std::make_unique<Mlp>(options, context, generator);
 }
 
+/// Small U-Nets: 20 pixels are the fewest that the paper's four convolutions leave something of.
+UnetOptions small_unet() {
+  UnetOptions options;
+  options.side = 20;
+  options.outputs = 2;
+  options.width = 4;
+  options.embedding = 8;
+  options.groups = 4;
+  return options;
+}
+
+ResidualUnetOptions small_residual_unet() {
+  ResidualUnetOptions options;
+  options.side = 4;
+  options.width = 4;
+  options.levels = 2;
+  options.blocks = 1;
+  options.groups = 2;
+  return options;
+}
+
+/// Some invertible map between latent and pixel space.
+PixelMap small_pixel_map() {
+  const Tensor square = torch::cos(torch::arange(256, torch::kFloat64) * 1.7).view({16, 16});
+  const Tensor map = torch::eye(16, torch::kFloat64) + 0.2 * square;
+  return {map, 0.1 * square[0], torch::inverse(map)};
+}
+
 const std::vector<Case>& cases() {
   static const std::vector<Case> list = {
       {"mlp_elu_with_time",
@@ -143,6 +173,22 @@ const std::vector<Case>& cases() {
          return std::make_unique<GatedMlp>(options, c, g);
        },
        plain_gated, 3, true, 2, 2 * 5 + 6 * 5 + 6 * 18 + 4 * 6 + 7 * 6 + 7 * 2 + 4 * 2},
+      {"unet",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         return std::make_unique<Unet>(small_unet(), c, g);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) {
+         return testing::plain_unet(p, x, t, 20, 4);
+       },
+       400, true, 2, 160 + 12312 + 176 + 13645 + 802},
+      {"residual_unet",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         return std::make_unique<ResidualUnet>(small_residual_unet(), small_pixel_map(), c, g);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) {
+         return testing::plain_residual_unet(p, x, t, small_residual_unet(), small_pixel_map());
+       },
+       16, true, 32, 16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 111},
       {"quadratic",
        [](const Context& c, at::Generator&) -> std::unique_ptr<Network> {
          return std::make_unique<Quadratic>(QuadraticOptions{3, 2}, c);
