@@ -172,6 +172,7 @@ int run(const Arguments& arguments) {
   record = make_record(config, sides, result);
   record["diagnostics"] = to_json(found);
   record["warnings"] = warnings_json(progress.warnings());
+  result.estimator.encoding = sides.encoding;
   save_model(config.out, result.estimator);
   checkpoint.remove();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

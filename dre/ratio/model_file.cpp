@@ -9,7 +9,7 @@
 namespace dre {
 namespace {
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;  // 1 had no encoding: all columns were numbers
 const char* const format_name = "dre-model";
 const char* const direction = "log(numerator / denominator)";
 
@@ -59,6 +59,9 @@ Estimator build(const nlohmann::json& json, const NamedTensors& tensors, const C
   for (const auto& member : json.at("members"))
     estimator.add(read_member(estimator, member, under(tensors, text("member", index++))));
   estimator.record = json.at("record");
+  if (json.contains("encoding")) estimator.encoding = Encoding::load(json.at("encoding"));
+  check_data(estimator.encoding.names() == estimator.names(),
+             "the encoding gives other columns than the model needs");
   return estimator;
 }
 
@@ -83,7 +86,8 @@ void save_model(const std::string& path, const Estimator& estimator) {
                                {"direction", direction},
                                {"dre_version", version()},
                                {"torch_version", torch_version()},
-                               {"columns", estimator.names()},
+                               {"columns", estimator.encoding.raw_names()},
+                               {"encoding", estimator.encoding.description()},
                                {"coordinates", estimator.coordinates().description()},
                                {"reference", estimator.uses_reference()},
                                {"members", members},
