@@ -10,6 +10,7 @@ enum ExitCode {
   exit_usage = 2,
   exit_data = 3,
   exit_numerical = 4,
+  exit_gate = 5,
   exit_interrupted = 130,
 };
 
@@ -17,5 +18,6 @@ enum ExitCode {
 int run_fit(int argc, char** argv);
 int run_ratio(int argc, char** argv);
 int run_info(int argc, char** argv);
+int run_compare(int argc, char** argv);
 
 }  // namespace dre::cli

@@ -64,7 +64,7 @@ struct RunFlags {
 
   void add_config(CLI::App& app);
   void add_quiet(CLI::App& app);
-  void add_format(CLI::App& app);
+  void add_format(CLI::App& app, const Names& known = {"text", "json"});
 };
 
 /// Parses, or throws a usage error in one line. True: help was asked for and printed.

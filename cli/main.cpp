@@ -26,6 +26,7 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"fit", {run_fit, "learn log(numerator / denominator) from two sets of rows"}},
       {"ratio", {run_ratio, "log-ratios of the rows of a file, by a fitted model"}},
       {"info", {run_info, "what a model file holds"}},
+      {"compare", {run_compare, "how far two tables are apart, and where"}},
   };
   return table;
 }
@@ -35,9 +36,10 @@ std::string help() {
       "dre: log density ratios, log(numerator / denominator), from two sets of rows\n\nUsage:\n"
       "  dre fit   --numerator A.csv --denominator B.csv --out model.safetensors\n"
       "  dre ratio --model model.safetensors --input X.csv [--output out.csv]\n"
-      "  dre info  model.safetensors\n\nCommands:\n";
+      "  dre info  model.safetensors\n"
+      "  dre compare --numerator A.csv --denominator B.csv\n\nCommands:\n";
   for (const auto& [name, command] : subcommands())
-    out += text("  ", name, std::string(8 - name.size(), ' '), command.summary, "\n");
+    out += text("  ", name, std::string(10 - name.size(), ' '), command.summary, "\n");
   return out +
          "\n'dre COMMAND --help' lists the flags of a command; 'dre --version' prints the "
          "version.\n";
