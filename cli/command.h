@@ -19,5 +19,7 @@ int run_fit(int argc, char** argv);
 int run_ratio(int argc, char** argv);
 int run_info(int argc, char** argv);
 int run_compare(int argc, char** argv);
+int run_weights(int argc, char** argv);
+int run_mi(int argc, char** argv);
 
 }  // namespace dre::cli

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
@@ -16,7 +17,6 @@
 #include "dre/apps/gate.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
-#include "dre/data/place.h"
 
 namespace dre::cli {
 namespace {
@@ -46,30 +46,6 @@ std::string interval(const Divergence& found, const char* unit) {
 }
 
 std::string percent(double share) { return text(short_number(100 * share), " %"); }
-
-std::string weight_text(const WeightCheck& check) {
-  return text("worth ", short_number(std::floor(check.effective_rows)), " of ",
-              short_number(static_cast<double>(check.rows)), " rows, Pareto k ",
-              short_number(check.pareto_k), " (good below ", short_number(check.pareto_threshold),
-              "), mean ", with_error(check.mean.value, check.mean.standard_error),
-              check.reliable ? " (should be 1)" : " (says little here)");
-}
-
-std::string column_lines(const std::vector<ColumnEffect>& columns) {
-  char line[160];
-  std::snprintf(line, sizeof line, "%-28s %-9s %9s %9s %9s %9s\n", "column", "kind", "joint",
-                "distance", "after", "shift");
-  std::string out = line;
-  for (const auto& effect : columns) {
-    const std::string shift = std::isnan(effect.shift) ? "-" : short_number(effect.shift);
-    const std::string shown_name = listed({effect.name}).substr(0, 28);
-    std::snprintf(line, sizeof line, "%-28s %-9s %9.4f %9.4f %9.4f %9s\n", shown_name.c_str(),
-                  effect.kind.c_str(), effect.joint, effect.distance, effect.distance_reweighted,
-                  shift.c_str());
-    out += line;
-  }
-  return out;
-}
 
 std::string as_text(const CompareResult& result, double seconds) {
   const Divergences& d = result.divergences;
@@ -181,11 +157,7 @@ int run_compare(int argc, char** argv) {
       who);
   Flags flags(app);
   flags.group("Data", config.sides);
-  flags.group("Bridge", config.compare.fit.bridge);
-  flags.group("Network", config.compare.fit.score);
-  flags.group("Objective", config.compare.fit.objective);
-  flags.group("Times", config.compare.fit.times);
-  flags.group("Training", config.compare.fit.train);
+  group_fit(flags, config.compare.fit);
   flags.title("Compare");
   config.visit(flags);
   run_flags.add_config(app);

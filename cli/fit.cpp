@@ -47,11 +47,7 @@ struct Arguments {
 void add_flags(CLI::App& app, Flags& flags, Arguments& arguments) {
   FitConfig& config = arguments.config;
   flags.group("Data", config.sides);
-  flags.group("Bridge", config.fit.bridge);
-  flags.group("Network", config.fit.score);
-  flags.group("Objective", config.fit.objective);
-  flags.group("Times", config.fit.times);
-  flags.group("Training", config.fit.train);
+  group_fit(flags, config.fit);
   flags.title("Fit");
   config.visit(flags);
   arguments.run.add_config(app);

@@ -56,6 +56,16 @@ class Flags final : public OptionVisitor {
   std::vector<Registered> all_;
 };
 
+/// Titles for the options of a fit.
+template <class FitOptions>
+void group_fit(Flags& flags, FitOptions& fit) {
+  flags.group("Bridge", fit.bridge);
+  flags.group("Network", fit.score);
+  flags.group("Objective", fit.objective);
+  flags.group("Times", fit.times);
+  flags.group("Training", fit.train);
+}
+
 /// Flags that belong to a run and not to its configuration.
 struct RunFlags {
   std::string config;

@@ -27,6 +27,8 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"ratio", {run_ratio, "log-ratios of the rows of a file, by a fitted model"}},
       {"info", {run_info, "what a model file holds"}},
       {"compare", {run_compare, "how far two tables are apart, and where"}},
+      {"weights", {run_weights, "weights that make one table look like the other"}},
+      {"mi", {run_mi, "mutual information of two groups of columns"}},
   };
   return table;
 }
@@ -37,7 +39,9 @@ std::string help() {
       "  dre fit   --numerator A.csv --denominator B.csv --out model.safetensors\n"
       "  dre ratio --model model.safetensors --input X.csv [--output out.csv]\n"
       "  dre info  model.safetensors\n"
-      "  dre compare --numerator A.csv --denominator B.csv\n\nCommands:\n";
+      "  dre compare --numerator A.csv --denominator B.csv\n"
+      "  dre weights --numerator target.csv --denominator source.csv --output weights.csv\n"
+      "  dre mi      data.csv --x a,b --y c,d\n\nCommands:\n";
   for (const auto& [name, command] : subcommands())
     out += text("  ", name, std::string(10 - name.size(), ' '), command.summary, "\n");
   return out +

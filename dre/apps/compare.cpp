@@ -55,8 +55,7 @@ class Comparing {
   void measure() {
     const TwoScores f{rated_.numerator.log_ratio, sides_.numerator.weight,
                       rated_.denominator.log_ratio, sides_.denominator.weight};
-    check_finite(f.f0, "numerator");
-    check_finite(f.f1, "denominator");
+    check_finite_ratios(f);
     const LogisticLine line = calibrate(f);
     g0_ = line(f.f0);
     g1_ = line(f.f1);
@@ -76,13 +75,6 @@ class Comparing {
   static WeightCheck checked(const Tensor& log_weight, const Tensor& weight, double divergence) {
     const Tensor some = weight > 0;
     return check_weights(log_weight.masked_select(some), weight.masked_select(some), divergence);
-  }
-
-  static void check_finite(const Tensor& log_ratio, const char* side) {
-    const int64_t bad = log_ratio.isfinite().logical_not().sum().item<int64_t>();
-    if (bad > 0)
-      fail(Error::Kind::numerical, "log r is not finite at ", bad, " rows of the ", side,
-           "; try another --method, a smaller --rate, or --transform rank");
   }
 
   void check_support() {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "dre/base/error.h"
 #include "dre/numeric/statistics.h"
 #include "dre/ratio/correction.h"
 
@@ -98,9 +99,21 @@ LogisticLine calibrate(const TwoScores& scores) {
   return fit_logistic_line(scores);
 }
 
+void check_finite_ratios(const TwoScores& f) {
+  const auto check_side = [](const Tensor& log_ratio, const char* side) {
+    const int64_t bad = log_ratio.isfinite().logical_not().sum().item<int64_t>();
+    if (bad > 0)
+      fail(Error::Kind::numerical, "log r is not finite at ", bad, " rows of the ", side,
+           "; try another --method, a smaller --rate, or --transform rank");
+  };
+  check_side(f.f0, "numerator");
+  check_side(f.f1, "denominator");
+}
+
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
                                 bool finite_chi2, double level) {
   const at::NoGradGuard no_grad;
+  check_finite_ratios(f);
   const double infinity = std::numeric_limits<double>::infinity();
   Divergences out;
   out.level = level;

@@ -37,6 +37,9 @@ struct Divergences {
 /// side are close enough to the other to say anything.
 LogisticLine calibrate(const TwoScores& scores);
 
+/// Numerical error where a log-ratio is not finite.
+void check_finite_ratios(const TwoScores& f);
+
 /// f: out-of-fold log-ratios and weights of the rows; folds: [n0] and [n1], int64. `finite_chi2`:
 /// whether the tail of the weights lets chi2 have a variance.
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,

@@ -90,9 +90,13 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const auto rate = [&](const Samples& side) {
     return result.estimator.log_ratio(side.x).log_ratio;
   };
-  return permutation_test(
-      {rate(top.held_out), top.held_out.weight, rate(bottom.held_out), bottom.held_out.weight},
-      permutations, generator);
+  const TwoScores rated{rate(top.held_out), top.held_out.weight, rate(bottom.held_out),
+                        bottom.held_out.weight};
+  out = permutation_test(rated, permutations, generator);
+  out.rated = rated;
+  out.numerator_rows = top.held_out_rows;
+  out.denominator_rows = bottom.held_out_rows;
+  return out;
 }
 
 }  // namespace dre
