@@ -21,5 +21,6 @@ int run_info(int argc, char** argv);
 int run_compare(int argc, char** argv);
 int run_weights(int argc, char** argv);
 int run_mi(int argc, char** argv);
+int run_experiment(int argc, char** argv);
 
 }  // namespace dre::cli

@@ -29,6 +29,7 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"compare", {run_compare, "how far two tables are apart, and where"}},
       {"weights", {run_weights, "weights that make one table look like the other"}},
       {"mi", {run_mi, "mutual information of two groups of columns"}},
+      {"experiment", {run_experiment, "the paper's experiments, its figures beside ours"}},
   };
   return table;
 }
@@ -43,7 +44,7 @@ std::string help() {
       "  dre weights --numerator target.csv --denominator source.csv --output weights.csv\n"
       "  dre mi      data.csv --x a,b --y c,d\n\nCommands:\n";
   for (const auto& [name, command] : subcommands())
-    out += text("  ", name, std::string(10 - name.size(), ' '), command.summary, "\n");
+    out += text("  ", name, std::string(12 - name.size(), ' '), command.summary, "\n");
   return out +
          "\n'dre COMMAND --help' lists the flags of a command; 'dre --version' prints the "
          "version.\n";

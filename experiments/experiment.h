@@ -1,0 +1,98 @@
+/// What an experiment is: independent cells of work, and what their results say together.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dre/base/context.h"
+#include "dre/base/progress.h"
+#include "dre/report/page.h"
+#include "dre/report/table.h"
+
+namespace dre::experiments {
+
+using Json = nlohmann::json;
+
+/// How much work is done: what the figures need, two minutes of two cores, or what tests can bear.
+enum class Size { full, quick, smoke };
+
+/// What decides an experiment's results.
+struct Settings {
+  Size size = Size::full;
+  int64_t seeds = 1;
+  bool sweep = false;  ///< the paper's hyper-parameters too, where an experiment has a sweep
+
+  template <class Value>
+  Value pick(Value full, Value quick, Value smoke) const {
+    return size == Size::full ? full : size == Size::quick ? quick : smoke;
+  }
+};
+
+/// One unit of work that needs no other: a method on a data set, say, for one seed.
+struct Cell {
+  std::string row;
+  int64_t seed = 0;
+  Json options = Json::object();  ///< everything else that decides the result
+  /// Computes the result, in the context of the cell's seed. A result is a JSON object of numbers
+  /// and lists that are small enough to keep.
+  std::function<Json(const Context&, Progress&)> run;
+
+  std::string name() const;  ///< "TRE(4), seed 0"
+};
+
+/// The results of the cells that are there.
+class Results final {
+ public:
+  void add(const Cell& cell, Json result) { all_[{cell.row, cell.seed}] = std::move(result); }
+
+  /// Null where the cell has not been computed.
+  const Json* find(const std::string& row, int64_t seed = 0) const;
+
+  /// A field of a row, one number for every seed that is there; NaN where the result has none.
+  std::vector<double> numbers(const std::string& row, const std::string& field) const;
+
+  /// Their mean and its standard error over the seeds; an empty cell where there are none.
+  report::Cell mean(const std::string& row, const std::string& field) const;
+
+  bool empty() const { return all_.empty(); }
+
+ private:
+  std::map<std::pair<std::string, int64_t>, Json> all_;
+};
+
+/// Mean and standard error of some numbers, as a cell of a table.
+report::Cell mean_cell(const std::vector<double>& values);
+
+/// What the cells say together.
+struct Outcome {
+  std::vector<report::Table> tables;
+  std::vector<report::Chart> charts;
+  std::vector<std::string> notes;
+};
+
+struct Description {
+  std::string title;
+  std::string claim;  ///< what the paper says, in a few sentences
+  int64_t seeds = 1;  ///< unless the user asks for others
+};
+
+class Experiment {
+ public:
+  virtual ~Experiment() = default;
+
+  virtual Description describe() const = 0;
+
+  /// The work, in the order in which it is best done.
+  virtual std::vector<Cell> cells(const Settings& settings) const = 0;
+
+  /// Tables and charts of the results that are there; missing ones show as missing.
+  virtual Outcome summarise(const Settings& settings, const Results& results) const = 0;
+};
+
+/// Thrown by a cell that was asked to stop before it was done.
+struct Interrupted {};
+
+}  // namespace dre::experiments

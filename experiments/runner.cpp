@@ -1,0 +1,150 @@
+#include "experiments/runner.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "dre/base/error.h"
+#include "experiments/store.h"
+
+namespace dre::experiments {
+namespace {
+
+/// What a cell says while it works: alone it shows its own stages, beside others it is silent and
+/// only hears when to stop.
+class CellProgress final : public Progress {
+ public:
+  CellProgress(Progress& outer, std::string name, bool shown)
+      : outer_(outer), name_(std::move(name)), shown_(shown) {}
+
+  void begin(const std::string& stage, int64_t total) override {
+    if (shown_) outer_.begin(text(name_, ": ", stage), total);
+  }
+  void advance(int64_t done, const std::string& note) override {
+    if (shown_) outer_.advance(done, note);
+  }
+  void end() override {
+    if (shown_) outer_.end();
+  }
+  bool stop_requested() override { return outer_.stop_requested(); }
+
+ private:
+  Progress& outer_;
+  std::string name_;
+  bool shown_;
+};
+
+class Runner {
+ public:
+  Runner(const Settings& settings, const RunOptions& options, Progress& progress)
+      : settings_(settings),
+        options_(options),
+        progress_(progress),
+        store_(options.cells),
+        device_(device_by_name(options.device)) {}
+
+  RunReport run(std::vector<Cell> cells) {
+    take_stored(cells);
+    const int64_t jobs =
+        std::min<int64_t>(options_.jobs, std::max<int64_t>(1, static_cast<int64_t>(todo_.size())));
+    alone_ = jobs == 1;
+    if (!alone_) progress_.begin("cells", static_cast<int64_t>(todo_.size()));
+    std::vector<std::thread> others;
+    for (int64_t i = 1; i < jobs; ++i) others.emplace_back([this, jobs] { work(jobs); });
+    work(jobs);
+    for (auto& thread : others) thread.join();
+    if (!alone_) progress_.end();
+    run_.missing += static_cast<int64_t>(todo_.size()) - run_.computed -
+                    static_cast<int64_t>(run_.failures.size());
+    return std::move(run_);
+  }
+
+ private:
+  void take_stored(std::vector<Cell>& cells) {
+    for (auto& cell : cells) {
+      if (const auto stored = store_.load(cell, settings_)) {
+        keep(cell, *stored);
+        ++run_.reused;
+      } else if (cell.name().find(options_.only) != std::string::npos) {
+        todo_.push_back(std::move(cell));
+      } else {
+        ++run_.missing;
+      }
+    }
+  }
+
+  void work(int64_t jobs) {
+    // The number of threads belongs to the thread that sets it.
+    const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
+    const int64_t share =
+        options_.threads > 0 ? options_.threads : std::max<int64_t>(1, cores / jobs);
+    if (!alone_ || options_.threads > 0) at::set_num_threads(static_cast<int>(share));
+    for (size_t i = next_++; i < todo_.size() && !run_.interrupted; i = next_++) attempt(todo_[i]);
+  }
+
+  void attempt(const Cell& cell) {
+    CellProgress inner(progress_, cell.name(), alone_);
+    const Context context{device_, torch::kFloat32, static_cast<uint64_t>(cell.seed)};
+    const auto start = std::chrono::steady_clock::now();
+    std::string failure;
+    Json result;
+    try {
+      result = cell.run(context, inner);
+    } catch (const Interrupted&) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      run_.interrupted = true;
+      return;
+    } catch (const std::exception& error) {
+      failure = text(cell.name(), ": ", error.what());
+    }
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure.empty()) {
+      run_.failures.push_back(failure);
+    } else {
+      result["seconds"] = elapsed.count();
+      store_.save(cell, settings_, result);
+      keep(cell, result);
+      ++run_.computed;
+    }
+    const auto done = run_.computed + static_cast<int64_t>(run_.failures.size());
+    if (!alone_) progress_.advance(done, cell.name());
+  }
+
+  void keep(const Cell& cell, const Json& result) {
+    run_.seconds += result.value("seconds", 0.0);
+    run_.results.add(cell, result);
+  }
+
+  const Settings& settings_;
+  const RunOptions& options_;
+  Progress& progress_;
+  Store store_;
+  torch::Device device_;
+  std::vector<Cell> todo_;
+  std::atomic<size_t> next_ = 0;
+  std::mutex mutex_;
+  bool alone_ = true;
+  RunReport run_;
+};
+
+}  // namespace
+
+RunReport run_cells(const Experiment& experiment, const Settings& settings,
+                    const RunOptions& options, Progress& progress) {
+  check(options.jobs >= 1, "jobs must be at least 1, got ", options.jobs);
+  check(settings.seeds >= 1, "seeds must be at least 1, got ", settings.seeds);
+  std::vector<Cell> cells = experiment.cells(settings);
+  const bool any = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+    return cell.name().find(options.only) != std::string::npos;
+  });
+  check(any, "no cell's name contains '", options.only, "'; the first is '", cells.front().name(),
+        "'");
+  return Runner(settings, options, progress).run(std::move(cells));
+}
+
+}  // namespace dre::experiments
