@@ -17,6 +17,7 @@
 #include "dre/apps/gate.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
+#include "dre/report/compare_page.h"
 
 namespace dre::cli {
 namespace {
@@ -26,7 +27,7 @@ const char* const who = "dre compare";
 struct CompareConfig {
   SidesOptions sides;
   std::vector<std::string> fail_if;
-  std::string output = "-";
+  std::string output = "-", report;
   CompareOptions compare;
   int64_t threads = 0;
 
@@ -34,6 +35,7 @@ struct CompareConfig {
     sides.visit(v);
     v("fail-if", fail_if, "conditions such as 'kl > 0.1' that make the exit code 5");
     v("output", output, {}, "file for the result; - is standard output");
+    v("report", report, {}, "HTML page with charts to write besides");
     compare.visit(v);
     v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
   }
@@ -115,6 +117,12 @@ std::string formatted(const CompareResult& result, const std::string& format, do
   return json.dump(2) + "\n";
 }
 
+void write_report(const std::string& path, const CompareResult& result, Progress& progress) {
+  write_result(path, report::to_html(report::compare_page(result)));
+  if (!report::has_charts())
+    progress.warn("no-charts", "this build has no chart library: the page has tables only");
+}
+
 int judge_gates(const std::vector<Gate>& gates, const CompareResult& result) {
   int code = exit_fine;
   for (const auto& gate : gates) {
@@ -131,6 +139,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   std::vector<Gate> gates;
   for (const auto& condition : config.fail_if) gates.emplace_back(condition);
   check_writable(config.output);
+  if (!config.report.empty()) check_writable(config.report);
   device_by_name(config.compare.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);
@@ -143,6 +152,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   for (const auto& [code, message] : result.warnings) progress.warn(code, message);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   write_result(config.output, formatted(result, flags.format, elapsed.count()));
+  if (!config.report.empty()) write_report(config.report, result, progress);
   return judge_gates(gates, result);
 }
 

@@ -62,7 +62,7 @@ class Comparing {
     const Tensor w0 = sides_.numerator.weights(), w1 = sides_.denominator.weights();
     out_.weights = checked(g1_, w1, weighted_mean(g0_, w0));
     out_.inverse_weights = checked(-g0_, w0, -weighted_mean(g1_, w1));
-    const bool finite_chi2 = out_.weights.pareto_k < finite_variance;
+    const bool finite_chi2 = !(out_.weights.pareto_k >= finite_variance);  // NaN: no tail at all
     out_.divergences = measure_divergences(f, rated_.numerator.fold, rated_.denominator.fold,
                                            finite_chi2, options_.level);
     allow_for_learning(out_.divergences, f, out_.test.rated, out_.test.numerator_rows,
@@ -183,7 +183,7 @@ class Comparing {
     const std::string where = out_.columns.empty() || out_.columns.front().joint <= 0
                                   ? ""
                                   : text(", most of all in ", out_.columns.front().name);
-    const bool usable = out_.weights.pareto_k < out_.weights.pareto_threshold &&
+    const bool usable = !(out_.weights.pareto_k >= out_.weights.pareto_threshold) &&
                         !(out_.separation.after > still_different) && worst <= outside_noticed;
     return text("The tables differ ", how_far, " (", chance, ")", where, "; the denominator ",
                 usable ? "can be reweighted to the numerator."

@@ -99,7 +99,7 @@ class CrossFitting {
       return sampled(side.take(rows_where(rated.fold != fold)), options_.fit_rows, generator);
     };
     const Samples top = others(numerator_, out_.numerator);
-    return fit(top, others(denominator_, out_.denominator), names_, own, progress_);
+    return fit_any(top, others(denominator_, out_.denominator), names_, own, progress_);
   }
 
   const Samples &numerator_, &denominator_;
@@ -150,6 +150,16 @@ FitOptions quick_fit() {
   options.train.batch = 256;
   options.train.patience = 300;
   return options;
+}
+
+FitResult fit_any(const Samples& numerator, const Samples& denominator,
+                  const std::vector<std::string>& names, FitOptions options, Progress& progress) {
+  const auto held_out = static_cast<int64_t>(
+      options.held_out * static_cast<double>(std::min(numerator.rows(), denominator.rows())));
+  // Both ends of the bridge count twice.
+  if (options.method == "which-time" && held_out < options.score.classes + 3)
+    options.method = "nce";
+  return fit(numerator, denominator, names, options, progress);
 }
 
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator) {

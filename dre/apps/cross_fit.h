@@ -19,6 +19,11 @@ struct CrossFitOptions {
 /// has.
 FitOptions quick_fit();
 
+/// fit() by a method that so few rows can carry: the held-out rows must show every time of
+/// which-time; below that the plain classifier does the work.
+FitResult fit_any(const Samples& numerator, const Samples& denominator,
+                  const std::vector<std::string>& names, FitOptions options, Progress& progress);
+
 /// Rows of one side of which every fold has the same share. -> [n], int64, in 0 .. folds - 1
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator);
 

@@ -86,7 +86,9 @@ WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double
     out.pareto_k = tail.k;
     out.pareto_threshold = tail.threshold;
   }
-  out.reliable = divergence <= largest_testable_divergence && out.pareto_k < out.pareto_threshold;
+  // Equal weights have no tail and no k.
+  out.reliable = divergence <= largest_testable_divergence && out.rows >= rows_for_tail &&
+                 !(out.pareto_k >= out.pareto_threshold);
   return out;
 }
 

@@ -150,8 +150,8 @@ class Measuring {
     own.seed += fold;
     Quiet quiet(progress_, mutex_);
     const FitResult result =
-        fit(make_samples(rows(others, others)),
-            make_samples(shuffled(others, options_.shuffles, generator)), names_, own, quiet);
+        fit_any(make_samples(rows(others, others)),
+                make_samples(shuffled(others, options_.shuffles, generator)), names_, own, quiet);
     if (result.interrupted) return false;
     const torch::NoGradGuard no_grad;
     const Tensor mine = (fold_ == fold).nonzero().squeeze(1);

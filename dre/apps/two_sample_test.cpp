@@ -82,8 +82,9 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const Split top = split(numerator, 0.5, generator), bottom = split(denominator, 0.5, generator);
   FitOptions own = options;
   own.seed += 1000;  // a fit of its own, not one of the folds
-  const FitResult result = fit(sampled(top.train, fit_rows, generator),
-                               sampled(bottom.train, fit_rows, generator), names, own, progress);
+  const FitResult result =
+      fit_any(sampled(top.train, fit_rows, generator), sampled(bottom.train, fit_rows, generator),
+              names, own, progress);
   TwoSampleTest out;
   out.interrupted = result.interrupted;
   if (out.interrupted) return out;

@@ -59,9 +59,7 @@ LogisticLine fit_logistic_line(const TwoScores& scores) {
     line -= move;
     if (length < 1e-10) break;
   }
-  LogisticLine out{line[0].item<double>(), line[1].item<double>(), inverse};
-  if (out.slope < 0) out = {0, 0, {}};
-  return out;
+  return {line[0].item<double>(), line[1].item<double>(), inverse};
 }
 
 }  // namespace dre

@@ -25,7 +25,7 @@ struct LogisticLine {
 };
 
 /// Newton's method with the prior a ~ N(0,1), b ~ N(1,1), which decides only where the scores say
-/// nothing. A falling line is replaced by a level one: scores must not be turned round.
+/// nothing.
 LogisticLine fit_logistic_line(const TwoScores& scores);
 
 }  // namespace dre
