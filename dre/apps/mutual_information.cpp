@@ -83,16 +83,20 @@ class Measuring {
     fold_ = assign_folds(groups.x.size(0), options.cross_fit.folds, generator);
     joint_ = torch::empty({groups.x.size(0)}, torch::kFloat64);
     shuffled_ = torch::empty_like(joint_);
+    half_joint_ = torch::empty_like(joint_);
+    half_shuffled_ = torch::empty_like(joint_);
   }
 
   MutualInformation run() {
     const int64_t folds = options_.cross_fit.folds;
     std::atomic<bool> interrupted = false;
-    progress_.begin("cross-fitting", folds);
+    progress_.begin("cross-fitting", folds + 1);
     std::atomic<int64_t> done = 0;
-    side_by_side(folds, [&](int64_t fold) {
+    side_by_side(folds + 1, [&](int64_t job) {
       if (interrupted) return;
-      if (!rate(fold)) interrupted = true;
+      const bool finished =
+          job < folds ? rate(job, 1, joint_, shuffled_) : rate(0, 2, half_joint_, half_shuffled_);
+      if (!finished) interrupted = true;
       const std::lock_guard lock(mutex_);
       progress_.advance(++done, "");
     });
@@ -101,7 +105,11 @@ class Measuring {
     out.interrupted = interrupted;
     if (out.interrupted) return out;
     const TwoScores f{joint_, {}, shuffled_, {}};
-    const Divergences found = measure_divergences(f, fold_, fold_, false, options_.level);
+    Divergences found = measure_divergences(f, fold_, fold_, false, options_.level);
+    const Tensor first = (fold_ == 0).nonzero().squeeze(1);
+    const TwoScores half{
+        half_joint_.index_select(0, first), {}, half_shuffled_.index_select(0, first), {}};
+    allow_for_learning(found, f, half, first, first);
     out.information = found.kl_numerator_denominator;
     out.calibration = found.calibration;
     out.pointwise = found.calibration(joint_);
@@ -139,10 +147,13 @@ class Measuring {
     return torch::cat(all);
   }
 
-  bool rate(int64_t fold) {
+  /// Rates the rows of a fold by a model of the others, or of every `part`-th of them. The fold's
+  /// own shuffle does not depend on that. False: interrupted.
+  bool rate(int64_t fold, int64_t part, Tensor& joint_to, Tensor& shuffled_to) {
     const at::AutoGradMode with_grad(true);
     auto generator = context_.generator(text("shuffles of fold ", fold));
     Tensor others = (fold_ != fold).nonzero().squeeze(1);
+    others = others.slice(0, 0, others.size(0), part).contiguous();
     if (others.size(0) > options_.cross_fit.fit_rows)
       others = others.index_select(0, at::randperm(others.size(0), generator, torch::kInt64)
                                           .slice(0, 0, options_.cross_fit.fit_rows));
@@ -156,10 +167,11 @@ class Measuring {
     const torch::NoGradGuard no_grad;
     const Tensor mine = (fold_ == fold).nonzero().squeeze(1);
     const Tensor joint = result.estimator.log_ratio(rows(mine, mine)).log_ratio;
-    const Tensor apart = result.estimator.log_ratio(shuffled(mine, 1, generator)).log_ratio;
+    auto own_generator = context_.generator(text("own shuffle of fold ", fold));
+    const Tensor apart = result.estimator.log_ratio(shuffled(mine, 1, own_generator)).log_ratio;
     const std::lock_guard lock(mutex_);
-    joint_.index_copy_(0, mine, joint);
-    shuffled_.index_copy_(0, mine, apart);
+    joint_to.index_copy_(0, mine, joint);
+    shuffled_to.index_copy_(0, mine, apart);
     return true;
   }
 
@@ -169,6 +181,7 @@ class Measuring {
   Context context_;
   Strings names_;
   Tensor fold_, joint_, shuffled_;
+  Tensor half_joint_, half_shuffled_;  // of the first fold, by a model of half of the rows
   std::mutex mutex_;
 };
 

@@ -19,7 +19,7 @@ TEST(Compare, GivesEveryFormatAndItsGateFails) {
   const Outcome words = run_tool(directory, call + Arguments{"--report", "r.html"});
   EXPECT_EQ(words.code, 0) << words.err;
   expect_contains(words.out, {"The tables differ", "KL(num||den)", "p-value", "x0"});
-  expect_contains(directory.read("r.html"), {"<!doctype html>", "The tables differ"});
+  expect_contains(directory.read("r.html"), {"<!DOCTYPE html>", "The tables differ"});
 
   const Outcome json =
       run_tool(directory, call + Arguments{"--format", "json", "--fail-if", "kl > 0.1"});
