@@ -10,6 +10,7 @@ enum ExitCode {
   exit_usage = 2,
   exit_data = 3,
   exit_numerical = 4,
+  exit_gate = 5,
   exit_interrupted = 130,
 };
 
@@ -17,6 +18,9 @@ enum ExitCode {
 int run_fit(int argc, char** argv);
 int run_ratio(int argc, char** argv);
 int run_info(int argc, char** argv);
+int run_compare(int argc, char** argv);
+int run_weights(int argc, char** argv);
+int run_mi(int argc, char** argv);
 int run_flow(int argc, char** argv);
 int run_data(int argc, char** argv);
 int run_ebm(int argc, char** argv);

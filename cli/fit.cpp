@@ -48,11 +48,7 @@ struct Arguments {
 void add_flags(CLI::App& app, Flags& flags, Arguments& arguments) {
   FitConfig& config = arguments.config;
   flags.group("Data", config.sides);
-  flags.group("Bridge", config.fit.bridge);
-  flags.group("Network", config.fit.score);
-  flags.group("Objective", config.fit.objective);
-  flags.group("Times", config.fit.times);
-  flags.group("Training", config.fit.train);
+  group_fit(flags, config.fit);
   flags.title("Fit");
   config.visit(flags);
   arguments.run.add_config(app);
@@ -173,6 +169,7 @@ int run(const Arguments& arguments) {
   record = make_record(config, sides, result);
   record["diagnostics"] = to_json(found);
   record["warnings"] = warnings_json(progress.warnings());
+  result.estimator.encoding = sides.encoding;
   save_model(config.out, result.estimator);
   checkpoint.remove();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

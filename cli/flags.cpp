@@ -165,12 +165,12 @@ void RunFlags::add_quiet(CLI::App& app) {
   app.add_flag("--quiet", quiet, "no progress and no warnings on standard error")->group("Run");
 }
 
-void RunFlags::add_format(CLI::App& app) {
-  app.add_option("--format", format, "form of the result: text, json [text]")
+void RunFlags::add_format(CLI::App& app, const Names& known) {
+  app.add_option("--format", format, text("form of the result: ", join(known), " [text]"))
       ->type_name("NAME")
-      ->check([](const std::string& given) {
-        const bool known = given == "text" || given == "json";
-        return known ? std::string() : text("must be one of text, json, got ", shown(given));
+      ->check([known](const std::string& given) {
+        const bool found = std::find(known.begin(), known.end(), given) != known.end();
+        return found ? std::string() : text("must be one of ", join(known), ", got ", shown(given));
       })
       ->group("Run");
 }

@@ -56,6 +56,16 @@ class Flags final : public OptionVisitor {
   std::vector<Registered> all_;
 };
 
+/// Titles for the options of a fit.
+template <class FitOptions>
+void group_fit(Flags& flags, FitOptions& fit) {
+  flags.group("Bridge", fit.bridge);
+  flags.group("Network", fit.score);
+  flags.group("Objective", fit.objective);
+  flags.group("Times", fit.times);
+  flags.group("Training", fit.train);
+}
+
 /// Flags that belong to a run and not to its configuration.
 struct RunFlags {
   std::string config;
@@ -64,7 +74,7 @@ struct RunFlags {
 
   void add_config(CLI::App& app);
   void add_quiet(CLI::App& app);
-  void add_format(CLI::App& app);
+  void add_format(CLI::App& app, const Names& known = {"text", "json"});
 };
 
 /// Parses, or throws a usage error in one line. True: help was asked for and printed.

@@ -26,6 +26,9 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"fit", {run_fit, "learn log(numerator / denominator) from two sets of rows"}},
       {"ratio", {run_ratio, "log-ratios of the rows of a file, by a fitted model"}},
       {"info", {run_info, "what a model file holds"}},
+      {"compare", {run_compare, "how far two tables are apart, and where"}},
+      {"weights", {run_weights, "weights that make one table look like the other"}},
+      {"mi", {run_mi, "mutual information of two groups of columns"}},
       {"flow", {run_flow, "normalised densities: fit, eval, sample"}},
       {"data", {run_data, "fetches data sets: mnist"}},
       {"ebm", {run_ebm, "energy-based models of images: fit, eval, sample"}},
@@ -39,7 +42,10 @@ std::string help() {
       "dre: log density ratios, log(numerator / denominator), from two sets of rows\n\nUsage:\n"
       "  dre fit   --numerator A.csv --denominator B.csv --out model.safetensors\n"
       "  dre ratio --model model.safetensors --input X.csv [--output out.csv]\n"
-      "  dre info  model.safetensors\n\nCommands:\n";
+      "  dre info  model.safetensors\n"
+      "  dre compare --numerator A.csv --denominator B.csv\n"
+      "  dre weights --numerator target.csv --denominator source.csv --output weights.csv\n"
+      "  dre mi      data.csv --x a,b --y c,d\n\nCommands:\n";
   for (const auto& [name, command] : subcommands())
     out += text("  ", name, std::string(12 - name.size(), ' '), command.summary, "\n");
   return out +

@@ -7,8 +7,10 @@
 
 namespace dre::cli {
 
-void print_result(const std::string& text) {
-  OutputFile out("-");
+void print_result(const std::string& text) { write_result("-", text); }
+
+void write_result(const std::string& path, const std::string& text) {
+  OutputFile out(path);
   out.write(text);
   out.commit();
 }

@@ -8,9 +8,10 @@
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "dre/apps/diagnostics.h"
-#include "dre/apps/sides.h"
 #include "dre/base/threads.h"
+#include "dre/data/frame.h"
 #include "dre/data/output.h"
+#include "dre/data/place.h"
 #include "dre/data/reader.h"
 #include "dre/data/source.h"
 #include "dre/data/writer.h"
@@ -41,7 +42,7 @@ struct RatioConfig {
 };
 
 struct Counts {
-  int64_t rows = 0, not_finite = 0;
+  int64_t rows = 0, not_finite = 0, unseen = 0;
   Status status = Status::ok;
 };
 
@@ -91,16 +92,29 @@ class Rating {
   std::vector<std::string> columns_ = {"log_ratio"};
 };
 
+/// A block of raw cells in the columns of the model.
+Tensor encode(const Estimator& estimator, const Table& block, const std::string& file,
+              Counts& counts) {
+  FrameBuilder builder(file, block.columns, estimator.encoding.frame_options());
+  builder.add(block);
+  const Encoding::Result result = estimator.encoding.encode(std::move(builder).finish());
+  check_data(result.missing_row == 0,
+             Place{file, counts.rows + result.missing_row, 0, result.missing_column}.describe(),
+             ": the value is missing, but the rows of the fit had no missing values there; fill it "
+             "in, or leave the row out");
+  counts.unseen += result.unseen;
+  return result.values;
+}
+
 /// False where a stop was asked for before the end.
-bool stream(TableReader& reader, TableWriter& writer, const Rating& rate, const std::string& file,
-            Progress& progress, Counts& counts) {
+bool stream(TableReader& reader, TableWriter& writer, const Estimator& estimator,
+            const Rating& rate, const std::string& file, Progress& progress, Counts& counts) {
   const StopSignals signals;
-  const auto width = static_cast<int64_t>(reader.columns().size());
+  const auto width = static_cast<int64_t>(estimator.names().size());
   const int64_t block_rows = std::clamp<int64_t>((int64_t{1} << 20) / width, 1, 16384);
   progress.begin("rows", 0);
   while (const auto block = reader.next(block_rows)) {
-    check_complete(*block, file, counts.rows);
-    writer.write(rate(block->values, counts));
+    writer.write(rate(encode(estimator, *block, file, counts), counts));
     progress.advance(counts.rows, "");
     if (progress.stop_requested()) return false;
   }
@@ -110,6 +124,11 @@ bool stream(TableReader& reader, TableWriter& writer, const Rating& rate, const 
 }
 
 int judge(const Counts& counts, Progress& progress) {
+  if (counts.unseen > 0)
+    progress.warn("unseen-category",
+                  text(counts.unseen, counts.unseen == 1 ? " cell has" : " cells have",
+                       " a category that the fit never saw; it counts as the rare or the most "
+                       "frequent one"));
   if (counts.status != Status::ok)
     progress.warn("integration", text("the integral over time: ", describe(counts.status)));
   if (counts.not_finite > 0)
@@ -128,12 +147,14 @@ int run(const RatioConfig& config, bool quiet) {
   const Estimator estimator = load_model(config.model, context);
   const Rating rate(estimator, config);
   ReadOptions read;
-  read.columns = estimator.names();
+  read.columns = estimator.encoding.raw_names();
+  read.words = "keep";
+  read.numbers = estimator.encoding.numbers();
   const auto reader = open_table(config.input, read);
   const auto writer = open_writer(config.output, rate.columns());
   ProgressBar progress(who, quiet);
   Counts counts;
-  if (!stream(*reader, *writer, rate, input_name(config.input), progress, counts)) {
+  if (!stream(*reader, *writer, estimator, rate, input_name(config.input), progress, counts)) {
     std::cerr << who << ": interrupted after " << counts.rows << " rows" << std::endl;
     return exit_interrupted;
   }

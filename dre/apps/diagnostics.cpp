@@ -21,26 +21,6 @@ constexpr double heavy_tail = 0.7;
 /// Standard errors between E[w] and 1 that are taken for a fault of the fit and not for chance.
 constexpr double noticeable = 4;
 
-/// log_weight: [n], weight: [n] of the rows themselves.
-WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  WeightCheck out{{nan, nan}, nan, pareto_threshold(std::max<int64_t>(log_weight.size(0), 2))};
-  out.rows = log_weight.size(0);
-  // Scaled by the largest weight, so that nothing overflows before the end.
-  const double largest = log_weight.max().item<double>();
-  const Tensor scaled = (log_weight - largest).exp();
-  const double scale = std::exp(largest);
-  out.mean = {weighted_mean(scaled, weight) * scale, standard_error(scaled, weight) * scale};
-  out.effective_rows = effective_sample_size(scaled * weight);
-  if (out.rows >= rows_for_tail) {
-    const TailFit tail = fit_tail(log_weight + weight.log());
-    out.pareto_k = tail.k;
-    out.pareto_threshold = tail.threshold;
-  }
-  out.reliable = divergence <= largest_testable_divergence && out.pareto_k < out.pareto_threshold;
-  return out;
-}
-
 /// Evenly spaced rows, so that the choice is the same in every run.
 Tensor some_rows(const Samples& side, int64_t count) {
   if (side.rows() <= count) return side.x;
@@ -75,8 +55,46 @@ void check_finite(const Estimate& estimate, const char* side) {
          "; try another --method or --bridge, a smaller --rate, or --transform rank");
 }
 
-void warn_of_weights(const WeightCheck& check, const std::string& name, const std::string& side,
-                     std::vector<Warning>& warnings) {
+std::vector<Warning> judge(const Diagnostics& found) {
+  std::vector<Warning> warnings;
+  for (const auto& found_here : {judge_weights(found.denominator, "r", "denominator"),
+                                 judge_weights(found.numerator, "1/r", "numerator")})
+    warnings.insert(warnings.end(), found_here.begin(), found_here.end());
+  if (found.status != Status::ok)
+    warnings.push_back({"integration", text("the integral over time: ", describe(found.status))});
+  return warnings;
+}
+
+nlohmann::json to_json(const Measured& number) {
+  return {{"value", number.value}, {"standard_error", number.standard_error}};
+}
+
+}  // namespace
+
+WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  WeightCheck out{{nan, nan}, nan, pareto_threshold(std::max<int64_t>(log_weight.size(0), 2))};
+  out.rows = log_weight.size(0);
+  // Scaled by the largest weight, so that nothing overflows before the end.
+  const double largest = log_weight.max().item<double>();
+  const Tensor scaled = (log_weight - largest).exp();
+  const double scale = std::exp(largest);
+  out.mean = {weighted_mean(scaled, weight) * scale, standard_error(scaled, weight) * scale};
+  out.effective_rows = effective_sample_size(scaled * weight);
+  if (out.rows >= rows_for_tail) {
+    const TailFit tail = fit_tail(log_weight + weight.log());
+    out.pareto_k = tail.k;
+    out.pareto_threshold = tail.threshold;
+  }
+  // Equal weights have no tail and no k.
+  out.reliable = divergence <= largest_testable_divergence && out.rows >= rows_for_tail &&
+                 !(out.pareto_k >= out.pareto_threshold);
+  return out;
+}
+
+std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& name,
+                                   const std::string& side) {
+  std::vector<Warning> warnings;
   if (check.pareto_k >= heavy_tail)
     warnings.push_back(
         {"heavy-weights",
@@ -86,19 +104,7 @@ void warn_of_weights(const WeightCheck& check, const std::string& name, const st
   if (check.reliable && off > noticeable * check.mean.standard_error)
     warnings.push_back({"not-normalised", text("the mean of ", name, " over the ", side, " is ",
                                                check.mean.value, " and should be 1")});
-}
-
-std::vector<Warning> judge(const Diagnostics& found) {
-  std::vector<Warning> warnings;
-  warn_of_weights(found.denominator, "r", "denominator", warnings);
-  warn_of_weights(found.numerator, "1/r", "numerator", warnings);
-  if (found.status != Status::ok)
-    warnings.push_back({"integration", text("the integral over time: ", describe(found.status))});
   return warnings;
-}
-
-nlohmann::json to_json(const Measured& number) {
-  return {{"value", number.value}, {"standard_error", number.standard_error}};
 }
 
 nlohmann::json to_json(const WeightCheck& check) {
@@ -109,8 +115,6 @@ nlohmann::json to_json(const WeightCheck& check) {
           {"rows", check.rows},
           {"reliable", check.reliable}};
 }
-
-}  // namespace
 
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Samples& denominator) {

@@ -27,6 +27,16 @@ struct WeightCheck {
   bool reliable = false;
 };
 
+/// log_weight: [n]; weight: [n], of the rows themselves; divergence: the KL divergence of the side
+/// that the weights lead to from the side of the rows.
+WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence);
+
+/// Warnings about weights called `name` ("r") of rows of a side.
+std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& name,
+                                   const std::string& side);
+
+nlohmann::json to_json(const WeightCheck& check);
+
 /// |log r along the path - log r along the horizontal path|: zero for exact scores.
 struct PathCheck {
   std::string path;

@@ -4,6 +4,7 @@
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
+#include "dre/data/atoms.h"
 #include "dre/data/split.h"
 #include "dre/ratio/correction.h"
 
@@ -49,6 +50,18 @@ Samples cast(const Samples& side, const Context& context) {
   return {side.x.to(context.options()), side.weight};
 }
 
+/// The rows that training sees: those with atoms, as categories have, blurred alike on both sides.
+struct BlurredSides {
+  Samples numerator, denominator;
+};
+
+BlurredSides blurred(const Samples& numerator, const Samples& denominator, const Context& context) {
+  const AtomNoise noise = AtomNoise::fit(numerator, denominator);
+  auto first = context.generator("atoms numerator"),
+       second = context.generator("atoms denominator");
+  return {noise.add(numerator, first), noise.add(denominator, second)};
+}
+
 /// One fit from start to end: coordinates and reference once, then member after member.
 class Fitting {
  public:
@@ -60,15 +73,17 @@ class Fitting {
         checkpointing_(checkpointing),
         context_{device_by_name(options.device), torch::kFloat32,
                  static_cast<uint64_t>(options.seed)},
+        rows_(blurred(numerator, denominator, context_)),
         result_{make_estimator(numerator, denominator, names), {}, {}, {}} {
     const Coordinates& coordinates = result_.estimator.coordinates();
     auto first = context_.generator("split numerator"),
          second = context_.generator("split denominator");
-    Split split0 = split(coordinates.forward(numerator), options.held_out, first);
-    Split split1 = split(coordinates.forward(denominator), options.held_out, second);
+    Split split0 = split(coordinates.forward(rows_.numerator), options.held_out, first);
+    Split split1 = split(coordinates.forward(rows_.denominator), options.held_out, second);
     data_ = {split0.train, split1.train, split0.held_out, split1.held_out};
     result_.held_out_numerator = split0.held_out_rows;
     result_.held_out_denominator = split1.held_out_rows;
+    rows_ = {};
   }
 
   FitResult run() {
@@ -83,7 +98,8 @@ class Fitting {
  private:
   Estimator make_estimator(const Samples& numerator, const Samples& denominator,
                            const std::vector<std::string>& names) {
-    Coordinates coordinates = Coordinates::fit(numerator, denominator, names, options_.columns);
+    Coordinates coordinates = Coordinates::fit(numerator, denominator, names, options_.columns,
+                                               rows_.numerator, rows_.denominator);
     GaussianEnds ends = reference_ends(coordinates, numerator, denominator);
     return Estimator(std::move(coordinates), std::move(ends), options_.reference == "gaussian",
                      context_);
@@ -186,6 +202,7 @@ class Fitting {
   Progress& progress_;
   const Checkpointing& checkpointing_;
   Context context_;
+  BlurredSides rows_;  // until the split
   TrainData data_;
   FitResult result_;
   NamedTensors finished_;  // states of the members trained so far

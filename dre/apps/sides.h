@@ -9,8 +9,8 @@
 
 #include "dre/apps/warning.h"
 #include "dre/base/options.h"
+#include "dre/data/encoding.h"
 #include "dre/data/samples.h"
-#include "dre/data/table.h"
 
 namespace dre {
 
@@ -20,26 +20,25 @@ struct SidesOptions {
   std::string domain_column;           ///< in which this column
   std::string numerator_value;         ///< has this value in the rows of the numerator
   std::vector<std::string> columns, drop;
+  std::vector<std::string> categorical, numeric;
   std::string weight_column;
-  std::string missing = "error";
+  std::string missing = "encode";
+  int64_t max_rows = 1'000'000;
 
   void visit(OptionVisitor& v);
 };
 
 struct Sides {
-  Samples numerator, denominator;
-  std::vector<std::string> names;  ///< of the columns, in the order of the numerator's file
+  Samples numerator, denominator;  ///< in encoded columns
+  Encoding encoding;               ///< from the columns of the files to those of the samples
+  std::vector<std::string> names;  ///< of the encoded columns, in the order of the numerator's file
   nlohmann::json description;      ///< files, rows, checksums of the numbers, columns left out
   std::vector<Warning> warnings;
 };
 
-/// Columns that are constant on both sides are left out with a warning. Data errors: files that
-/// cannot be read, different columns, missing values, columns that separate the sides completely,
-/// too few rows.
+/// Columns that are constant on both sides, have no value, or identify rows are left out with a
+/// warning. Data errors: files that cannot be read, different columns, columns that separate the
+/// sides completely, too few rows; missing values where `missing` is "error".
 Sides load_sides(const SidesOptions& options);
-
-/// Throws a data error that names the first row with a missing value. `rows_before`: rows of the
-/// file that came before this table.
-void check_complete(const Table& table, const std::string& file, int64_t rows_before = 0);
 
 }  // namespace dre

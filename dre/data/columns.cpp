@@ -63,7 +63,8 @@ ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>&
                         const ReadOptions& options) {
   const Positions positions = positions_of(file, names);
   ColumnPlan plan{
-      {}, {}, std::vector<int64_t>(names.size(), -1), std::vector<int64_t>(names.size(), -1)};
+      {}, {}, std::vector<int64_t>(names.size(), -1), std::vector<int64_t>(names.size(), -1), {}};
+  const std::unordered_set<std::string> strict(options.numbers.begin(), options.numbers.end());
   std::vector<bool> taken(names.size(), false);
   for (const auto& name : options.drop)
     taken[find_column(file, positions, names, name, " to drop")] = true;
@@ -79,6 +80,7 @@ ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>&
     if (taken[at]) continue;
     plan.number_of[at] = static_cast<int64_t>(plan.numbers.size());
     plan.numbers.push_back(name);
+    plan.keeps_words.push_back(options.words == "keep" && strict.count(name) == 0);
   }
   check_data(!plan.numbers.empty() || !plan.texts.empty(), file, ": all ", names.size(),
              " columns are dropped; keep at least one");
@@ -87,7 +89,7 @@ ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>&
 
 Table Block::table(const ColumnPlan& plan) && {
   const auto columns = static_cast<int64_t>(plan.numbers.size());
-  Table table{plan.numbers, torch::empty({rows, columns}, torch::kFloat64), {}};
+  Table table{plan.numbers, torch::empty({rows, columns}, torch::kFloat64), {}, std::move(words)};
   if (!numbers.empty())
     std::memcpy(table.values.data_ptr<double>(), numbers.data(), numbers.size() * sizeof(double));
   for (size_t i = 0; i < texts.size(); ++i) table.texts[plan.texts[i]] = std::move(texts[i]);

@@ -16,6 +16,7 @@ struct ColumnPlan {
   std::vector<std::string> texts;    ///< names of the text columns
   std::vector<int64_t> number_of;    ///< file column -> place in `numbers`, or -1
   std::vector<int64_t> text_of;      ///< file column -> place in `texts`, or -1
+  std::vector<bool> keeps_words;     ///< for each of `numbers`
 };
 
 /// Throws a usage error where `options` contradict themselves.
@@ -28,10 +29,11 @@ ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>&
 
 /// Rows that are being gathered.
 struct Block {
-  explicit Block(const ColumnPlan& plan) : texts(plan.texts.size()) {}
+  explicit Block(const ColumnPlan& plan) : texts(plan.texts.size()), words(plan.numbers.size()) {}
 
   std::vector<double> numbers;                  ///< row by row
   std::vector<std::vector<std::string>> texts;  ///< column by column
+  std::vector<std::vector<Word>> words;         ///< of the numeric columns
   int64_t rows = 0;
 
   Table table(const ColumnPlan& plan) &&;

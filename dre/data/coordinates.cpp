@@ -11,9 +11,16 @@ Coordinates::Coordinates(ColumnTransforms columns, Basis basis)
 Coordinates Coordinates::fit(const Samples& numerator, const Samples& denominator,
                              const std::vector<std::string>& names,
                              const ColumnTransformOptions& options) {
+  return fit(numerator, denominator, names, options, numerator, denominator);
+}
+
+Coordinates Coordinates::fit(const Samples& numerator, const Samples& denominator,
+                             const std::vector<std::string>& names,
+                             const ColumnTransformOptions& options, const Samples& noisy_numerator,
+                             const Samples& noisy_denominator) {
   ColumnTransforms columns = ColumnTransforms::fit(numerator, denominator, names, options);
-  const Samples first{columns.forward(numerator.x), numerator.weight};
-  const Samples second{columns.forward(denominator.x), denominator.weight};
+  const Samples first{columns.forward(noisy_numerator.x), noisy_numerator.weight};
+  const Samples second{columns.forward(noisy_denominator.x), noisy_denominator.weight};
   Basis basis = Basis::fit(first, second, names);
   return Coordinates(std::move(columns), std::move(basis));
 }

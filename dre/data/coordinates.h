@@ -18,6 +18,13 @@ class Coordinates final {
                          const std::vector<std::string>& names,
                          const ColumnTransformOptions& options);
 
+  /// The columns' maps from the rows as they are, the basis from the rows with noise on their
+  /// atoms.
+  static Coordinates fit(const Samples& numerator, const Samples& denominator,
+                         const std::vector<std::string>& names,
+                         const ColumnTransformOptions& options, const Samples& noisy_numerator,
+                         const Samples& noisy_denominator);
+
   /// raw: [n, columns] -> [n, coordinates] of the given type.
   Tensor forward(const Tensor& raw, torch::ScalarType dtype = torch::kFloat64) const;
 

@@ -1,6 +1,7 @@
 #include "dre/data/csv_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -96,17 +97,23 @@ class CsvReader final : public TableReader {
     const size_t start = block.numbers.size();
     block.numbers.resize(start + plan_.numbers.size());
     for (size_t i = 0; i < cells.size(); ++i) {
-      if (plan_.number_of[i] >= 0)
-        block.numbers[start + plan_.number_of[i]] = number(cells[i], i);
+      if (const int64_t at = plan_.number_of[i]; at >= 0)
+        block.numbers[start + at] = number(cells[i], i, block);
       else if (plan_.text_of[i] >= 0)
         block.texts[plan_.text_of[i]].push_back(text_of(cells[i], i));
     }
     ++block.rows;
   }
 
-  double number(const CsvCell& cell, size_t column) const {
+  double number(const CsvCell& cell, size_t column, Block& block) const {
     const Cell parsed = parse_cell(cell.text);
     if (parsed.kind == Cell::Kind::number) return parsed.value;
+    const bool infinite = parsed.kind == Cell::Kind::infinite;
+    const auto at = static_cast<size_t>(plan_.number_of[column]);
+    if ((infinite || parsed.kind == Cell::Kind::other) && plan_.keeps_words[at]) {
+      block.words[at].push_back({block.rows, std::string(cell.text), infinite});
+      return std::numeric_limits<double>::quiet_NaN();
+    }
     if (parsed.kind == Cell::Kind::infinite) refuse_infinite(place(column), shown(cell.text));
     if (parsed.kind == Cell::Kind::other) refuse_text(place(column), cell.text);
     if (refuse_missing_) refuse_missing(place(column));

@@ -88,6 +88,8 @@ void ReadOptions::visit(OptionVisitor& v) {
   v("drop", drop, "leave these columns out");
   v("texts", texts, "read these columns as text");
   v("missing", missing, {"keep", "error"}, "keep missing cells, or refuse them");
+  v("words", words, {"keep", "error"}, "keep cells that are no numbers, or refuse them");
+  v("numbers", numbers, "columns whose words are refused all the same");
 }
 
 std::unique_ptr<TableReader> open_table(const std::string& path, const ReadOptions& options) {

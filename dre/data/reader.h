@@ -22,6 +22,8 @@ struct ReadOptions {
   std::vector<std::string> drop;     ///< leave these out
   std::vector<std::string> texts;    ///< read these as text, in addition to `columns`
   std::string missing = "keep";      ///< "keep": missing cells are NaN; "error": they are refused
+  std::string words = "error";       ///< cells that are no numbers: "keep" them or refuse them
+  std::vector<std::string> numbers = {};  ///< columns whose words are refused all the same
 
   void visit(OptionVisitor& v);
 };

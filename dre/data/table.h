@@ -12,10 +12,19 @@
 
 namespace dre {
 
+/// A cell that is no number.
+struct Word {
+  int64_t row;  ///< of the table, from 0
+  std::string text;
+  bool infinite = false;  ///< a number, but too large, or "inf"
+};
+
 struct Table {
   std::vector<std::string> columns;  ///< names of the numeric columns
   Tensor values;                     ///< [rows, columns], float64, CPU; NaN is a missing value
   std::map<std::string, std::vector<std::string>> texts;  ///< asked for as text; "" is missing
+  /// Where the reader keeps words: those of each column of `values`, which is NaN there.
+  std::vector<std::vector<Word>> words = {};
 
   int64_t rows() const;
 };

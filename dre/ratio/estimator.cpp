@@ -42,7 +42,9 @@ Estimator::Estimator(Coordinates coordinates, GaussianEnds ends, bool use_refere
     : coordinates_(std::move(coordinates)),
       ends_(on_device(ends, context)),
       use_reference_(use_reference),
-      context_(context) {}
+      context_(context) {
+  encoding = Encoding(names());
+}
 
 Member Estimator::make_member(const std::string& method, const BridgeOptions& bridge_options,
                               const ScoreOptions& options) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dre/data/coordinates.h"
+#include "dre/data/encoding.h"
 #include "dre/ratio/path.h"
 #include "dre/score/make_score.h"
 
@@ -61,6 +62,9 @@ class Estimator final {
   const std::vector<Member>& members() const { return members_; }
   std::vector<Member>& members() { return members_; }
   const Context& context() const { return context_; }
+
+  /// From the columns of a table to names(); numbers as they are unless a fit says otherwise.
+  Encoding encoding;
 
   /// What the model file tells about the fit: options, data, versions, diagnostics.
   nlohmann::json record;

@@ -8,7 +8,7 @@
 namespace dre {
 namespace {
 
-const FileKind model_kind{"dre-model", "model", 1};
+const FileKind model_kind{"dre-model", "model", 2};  // 1 had no encoding: all columns were numbers
 const char* const direction = "log(numerator / denominator)";
 
 nlohmann::json member_json(const Member& member) {
@@ -42,6 +42,9 @@ Estimator build(const nlohmann::json& json, const NamedTensors& tensors, const C
   for (const auto& member : json.at("members"))
     estimator.add(read_member(estimator, member, under(tensors, text("member", index++))));
   estimator.record = json.at("record");
+  if (json.contains("encoding")) estimator.encoding = Encoding::load(json.at("encoding"));
+  check_data(estimator.encoding.names() == estimator.names(),
+             "the encoding gives other columns than the model needs");
   return estimator;
 }
 
@@ -62,7 +65,8 @@ void save_model(const std::string& path, const Estimator& estimator) {
     members.push_back(member_json(member));
   }
   nlohmann::json json = {{"direction", direction},
-                         {"columns", estimator.names()},
+                         {"columns", estimator.encoding.raw_names()},
+                         {"encoding", estimator.encoding.description()},
                          {"coordinates", estimator.coordinates().description()},
                          {"reference", estimator.uses_reference()},
                          {"members", members},

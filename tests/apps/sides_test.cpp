@@ -153,10 +153,73 @@ TEST(Sides, EveryRowMustBelongToASide) {
   expect_contains(message_of([&] { load_sides(options); }), {"must have two values, it has 1: 0"});
 }
 
-TEST(Sides, MissingValuesAreNamedByRow) {
-  const Table table{{"x", "y"}, torch::tensor({{1.0, 2.0}, {3.0, std::nan("")}}), {}};
-  expect_contains(message_of([&] { check_complete(table, "t.csv", 100); }),
-                  {"t.csv: row 102, column 'y'", "--missing"});
+TEST(Sides, TablesAsTheyAre) {
+  const Directory directory;
+  std::string a = "x,city,when,id,none\n", b = a;
+  for (int i = 0; i < 60; ++i) {
+    a += text(i % 9 == 0 ? "NA" : text(i), ",", i % 2 ? "rome" : "oslo", ",2020-01-", 10 + i % 20,
+              ",a", i, ",\n");
+    b += text(i + 0.5, ",", i % 3 ? "rome" : "bonn", ",2020-02-", 10 + i % 20, ",b", i, ",\n");
+  }
+  const Sides sides = load_sides(two_files(directory, a, b));
+  EXPECT_EQ(sides.names, (Strings{"x", "x is missing", "city = oslo", "city = bonn", "when"}));
+  EXPECT_EQ(sides.encoding.raw_names(), (Strings{"x", "city", "when"}));
+  EXPECT_EQ(codes(sides), (Strings{"all-missing-column", "id-like-column", "one-sided-category",
+                                   "one-sided-column"}));
+  EXPECT_EQ(sides.denominator.x[0][4].item<double>() - sides.numerator.x[0][4].item<double>(), 31);
+}
+
+TEST(Sides, MissingValuesCanBeRefused) {
+  const Directory directory;
+  auto options = two_files(directory, table("x,y", 20, 2) + "1,NA\n", table("x,y", 20, 2));
+  EXPECT_EQ(load_sides(options).names, (Strings{"x", "y", "y is missing"}));
+  options.missing = "error";
+  expect_contains(message_of([&] { load_sides(options); }),
+                  {"a.csv: row 21", "column 'y'", "--missing error"});
+}
+
+TEST(Sides, KindsCanBeGiven) {
+  const Directory directory;
+  std::string a = "code\n", b = a;
+  for (int i = 0; i < 90; ++i) {
+    a += text(i % 3, "\n");
+    b += text(i % 2, "\n");
+  }
+  auto options = two_files(directory, a, b);
+  EXPECT_EQ(load_sides(options).names, Strings{"code"});
+  options.categorical = {"code"};
+  EXPECT_EQ(load_sides(options).names, (Strings{"code = 1", "code = 2"}));
+  options.numeric = {"code"};
+  expect_contains(message_of([&] { load_sides(options); }, Error::Kind::usage),
+                  {"'code'", "--categorical", "--numeric"});
+  options.categorical = {"kode"};
+  options.numeric = {};
+  expect_contains(message_of([&] { load_sides(options); }), {"--categorical", "'kode'"});
+}
+
+TEST(Sides, OfManyRowsASampleIsUsed) {
+  const Directory directory;
+  auto options = two_files(directory, table("x", 500, 1), table("x", 80, 1));
+  options.max_rows = 100;
+  const Sides sides = load_sides(options);
+  EXPECT_EQ(sides.numerator.rows(), 100);
+  EXPECT_EQ(sides.denominator.rows(), 80);
+  EXPECT_EQ(codes(sides), Strings{"sampled-rows"});
+  expect_contains(sides.warnings[0].message, {"100 of the 500 rows", "--max-rows"});
+}
+
+TEST(Sides, MoreColumnsThanTheRowsCanCarryAreRefused) {
+  const Directory directory;
+  std::string header = "c0";
+  for (int j = 1; j < 3000; ++j) header += text(",c", j);
+  std::string a = header + "\n", b = a;
+  for (int i = 0; i < 40; ++i)
+    for (int j = 0; j < 3000; ++j) {
+      a += text((i * 7 + j) % 11, j + 1 < 3000 ? "," : "\n");
+      b += text((i * 5 + j) % 11, j + 1 < 3000 ? "," : "\n");
+    }
+  expect_contains(message_of([&] { load_sides(two_files(directory, a, b)); }),
+                  {"too few rows", "3000 columns need at least 6002 rows", "has 40"});
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void write_bad_files(const Directory& d) {
   d.write("ragged.csv", "x0,x1\n1,2\n3\n");
   d.write("infinite.csv", good + "inf,1\n");
   d.write("missing.csv", good + "1,NA\n");
-  d.write("text.csv", "x0,x1\n1,rome\n");
+  d.write("text.csv", good + "1,rome\n");
   d.write("one.csv", "x0,x1\n1,2\n");
   d.write("few.csv", csv(normal_rows(9, 2, 0, 3), "x0,x1"));
   d.write("other.csv", csv(normal_rows(400, 2, 0, 3), "x0,z"));
@@ -54,8 +54,15 @@ std::vector<Bad> bad_fits() {
       {"header only", fit_side("header.csv"), 3, {"header.csv has a header but no rows"}},
       {"ragged", fit_side("ragged.csv"), 3, {"ragged.csv: row 2 (line 3) has 1 cell"}},
       {"infinite", fit_side("infinite.csv"), 3, {"infinite.csv: row 401", "'x0'", "infinite"}},
-      {"missing", fit_side("missing.csv"), 3, {"missing.csv: row 401", "'x1'", "--missing"}},
-      {"text", fit_side("text.csv"), 3, {"text.csv: row 1", "'x1'", "'rome'", "--drop"}},
+      {"missing",
+       fit_with(two_files("missing.csv") + Arguments{"--missing", "error"}),
+       3,
+       {"missing.csv: row 401", "'x1'", "--missing"}},
+      {"text", fit_side("text.csv"), 3, {"text.csv: row 401", "'x1'", "'rome'", "--categorical"}},
+      {"text in a number",
+       fit_with(two_files("text.csv") + Arguments{"--numeric", "x1"}),
+       3,
+       {"text.csv: row 401", "'x1'", "'rome'", "--drop"}},
       {"one row", fit_side("one.csv"), 3, {"too few rows", "at least 10", "one.csv) has 1;"}},
       {"too few rows", fit_side("few.csv"), 3, {"at least 10 rows a side", "few.csv) has 9"}},
       {"other columns",
@@ -73,7 +80,7 @@ std::vector<Bad> bad_fits() {
       {"no denominator", fit_with({"--numerator", "a.csv"}), 2, {"--denominator FILE is missing"}},
       {"no data", fit_with({}), 2, {"--numerator FILE", "--data FILE"}},
       {"no model", Arguments{"fit"} + two_files(), 2, {"--out FILE is missing"}},
-      {"--missing keep", with({"--missing", "keep"}), 2, {"--missing must be error"}},
+      {"--missing keep", with({"--missing", "keep"}), 2, {"--missing must be one of"}},
       {"drop of nothing", with({"--drop", "q"}), 3, {"--drop names column 'q'"}},
       {"no weights", with({"--weight-column", "w"}), 3, {"a.csv has no weight column 'w'"}},
       {"negative weight",

@@ -178,8 +178,8 @@ TEST(ModelFile, OtherVersionsAndForeignFilesAreToldApart) {
   const auto with_version = [&](const json& version) {
     return refusal(edited(directory, [&](TensorFile&, json& j) { j["format_version"] = version; }));
   };
-  EXPECT_NE(with_version(2).find("model format 2"), std::string::npos);
-  EXPECT_NE(with_version(2).find("newer dre"), std::string::npos);
+  EXPECT_NE(with_version(3).find("model format 3"), std::string::npos);
+  EXPECT_NE(with_version(3).find("newer dre"), std::string::npos);
   EXPECT_NE(with_version(0).find("model format 0"), std::string::npos);
   for (const json& odd : {json("1"), json(nullptr), json(1.5), json::array()})
     EXPECT_NE(with_version(odd).find("damaged"), std::string::npos) << odd;

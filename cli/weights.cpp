@@ -1,0 +1,108 @@
+/// dre weights: importance weights that make one table look like the other.
+#include "dre/apps/weights.h"
+
+#include <ATen/Parallel.h>
+
+#include <iostream>
+
+#include "cli/columns.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/output.h"
+#include "cli/progress_bar.h"
+#include "cli/summary.h"
+#include "dre/data/output.h"
+#include "dre/data/source.h"
+#include "dre/data/writer.h"
+
+namespace dre::cli {
+namespace {
+
+const char* const who = "dre weights";
+
+struct WeightsConfig {
+  SidesOptions sides;
+  std::string output = "-";
+  WeightsOptions weights;
+  int64_t threads = 0;
+
+  void visit(OptionVisitor& v) {
+    sides.visit(v);
+    v("output", output, {},
+      "file for the weights: .csv and .tsv with weight, log_ratio and fold, .npy with the weights");
+    weights.visit(v);
+    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+  }
+};
+
+void write_weights(const std::string& path, const WeightsResult& result) {
+  const bool array = has_ending(path, ".npy");
+  using Names = std::vector<std::string>;
+  const auto writer =
+      open_writer(path, array ? Names{"weight"} : Names{"weight", "log_ratio", "fold"});
+  const Tensor weight = result.weight.unsqueeze(1);
+  writer->write(
+      array ? weight
+            : torch::stack({result.weight, result.log_ratio, result.fold.to(torch::kFloat64)}, 1));
+  writer->finish();
+}
+
+/// Every row of the source gets a weight, so none may be left out by sampling.
+void check_all_rows(const Sides& sides) {
+  for (const auto& warning : sides.warnings)
+    check_data(warning.code != "sampled-rows", warning.message,
+               "; weights are for every row: raise --max-rows");
+}
+
+int run(const WeightsConfig& config, const RunFlags& flags) {
+  if (config.threads > 0) at::set_num_threads(static_cast<int>(config.threads));
+  check_writable(config.output);
+  device_by_name(config.weights.fit.device);
+  ProgressBar progress(who, flags.quiet);
+  const Sides sides = load_sides(config.sides);
+  check_all_rows(sides);
+  const StopSignals signals;
+  const WeightsResult result = importance_weights(sides, config.weights, progress);
+  if (result.interrupted) {
+    std::cerr << who << ": interrupted; nothing was written" << std::endl;
+    return exit_interrupted;
+  }
+  for (const auto& [code, message] : result.warnings) progress.warn(code, message);
+  write_weights(config.output, result);
+  if (!flags.quiet)
+    std::cerr << summary_line("weights", text("r = numerator / denominator on the denominator's ",
+                                              result.weight.size(0), " rows, out of fold, ",
+                                              config.weights.smooth ? "Pareto-smoothed" : "raw",
+                                              ", normalize ", config.weights.normalize))
+              << summary_line("quality", weight_text(result.check))
+              << summary_line("closure", "numerator against reweighted denominator: 'after'")
+              << column_lines(result.columns) << std::flush;
+  return exit_fine;
+}
+
+}  // namespace
+
+int run_weights(int argc, char** argv) {
+  WeightsConfig config;
+  RunFlags run_flags;
+  CLI::App app(
+      "Writes a weight for every row of the denominator (the source), so that it looks like the "
+      "numerator (the target).",
+      who);
+  Flags flags(app);
+  flags.group("Data", config.sides);
+  group_fit(flags, config.weights.fit);
+  flags.title("Weights");
+  config.visit(flags);
+  run_flags.add_config(app);
+  run_flags.add_quiet(app);
+  if (parse(app, argc, argv)) return exit_fine;
+  resolve(config, run_flags.config, flags.overrides());
+  if (run_flags.print_config) {
+    print_result(to_json(config).dump(2) + "\n");
+    return exit_fine;
+  }
+  return run(config, run_flags);
+}
+
+}  // namespace dre::cli

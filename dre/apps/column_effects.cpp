@@ -1,0 +1,207 @@
+#include "dre/apps/column_effects.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dre/data/place.h"
+#include "dre/numeric/statistics.h"
+#include "dre/ratio/correction.h"
+
+namespace dre {
+namespace {
+
+using Kind = TypedColumn::Kind;
+using Role = EncodedColumn::Role;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int64_t bins = 24;
+
+/// Rows of a side that stand for all, with weights that sum to 1.
+struct Part {
+  Samples rows;
+  Tensor fold;        // [n]
+  Tensor share;       // [n]
+  Tensor reweighted;  // [n], of denominator rows: share times r
+};
+
+Part make_part(const Samples& side, const Tensor& fold, const Tensor& log_weight, int64_t most,
+               at::Generator& generator) {
+  Tensor rows = torch::arange(side.rows());
+  if (side.rows() > most)
+    rows =
+        std::get<0>(at::randperm(side.rows(), generator, torch::kInt64).slice(0, 0, most).sort());
+  Part part{side.take(rows), fold.index_select(0, rows), {}, {}};
+  const Tensor weight = part.rows.weights();
+  part.share = weight / weight.sum();
+  if (log_weight.defined()) {
+    const Tensor own = log_weight.index_select(0, rows);
+    const Tensor scaled = (own - own.max()).exp() * part.share;
+    part.reweighted = scaled / scaled.sum();
+  }
+  return part;
+}
+
+/// The largest gap between two weighted distribution functions.
+double largest_gap(const Tensor& x0, const Tensor& share0, const Tensor& x1, const Tensor& share1) {
+  const auto [sorted, order] = torch::cat({x0, x1}).sort();
+  const Tensor jump = torch::cat({share0, -share1}).index_select(0, order).cumsum(0);
+  // Between equal values the functions are not yet compared.
+  const Tensor last = torch::cat({sorted.diff() > 0, torch::ones({1}, torch::kBool)});
+  return jump.masked_select(last).abs().max().item<double>();
+}
+
+double standardised_shift(const Tensor& x0, const Tensor& share0, const Tensor& x1,
+                          const Tensor& share1, double deviation) {
+  if (deviation == 0) return 0;
+  return ((share0 * x0).sum() - (share1 * x1).sum()).item<double>() / deviation;
+}
+
+std::vector<double> list(const Tensor& values) {
+  const Tensor flat = values.to(torch::kFloat64).contiguous();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+/// Everything about one raw column.
+class ColumnView {
+ public:
+  ColumnView(const Encoding& encoding, size_t raw) : raw_(encoding.raw()[raw]) {
+    for (size_t j = 0; j < encoding.columns().size(); ++j)
+      if (encoding.columns()[j].source == raw) {
+        places_.push_back(static_cast<int64_t>(j));
+        roles_.push_back(encoding.columns()[j]);
+      }
+  }
+
+  const std::vector<int64_t>& places() const { return places_; }
+
+  ColumnEffect effect(const Part& top, const Part& bottom) const {
+    ColumnEffect out;
+    out.name = raw_.name;
+    const bool number = raw_.kind != Kind::category && value_place() >= 0;
+    out.kind = !number ? "category" : raw_.kind == Kind::date ? "date" : "number";
+    if (number)
+      describe_number(top, bottom, out);
+    else
+      describe_levels(top, bottom, out);
+    return out;
+  }
+
+ private:
+  int64_t value_place() const {
+    for (size_t i = 0; i < roles_.size(); ++i)
+      if (roles_[i].role == Role::value) return places_[i];
+    return -1;
+  }
+
+  void describe_number(const Part& top, const Part& bottom, ColumnEffect& out) const {
+    const Tensor x0 = top.rows.x.select(1, value_place()).contiguous();
+    const Tensor x1 = bottom.rows.x.select(1, value_place()).contiguous();
+    out.distance = largest_gap(x0, top.share, x1, bottom.share);
+    out.distance_reweighted = largest_gap(x0, top.share, x1, bottom.reweighted);
+    const double deviation =
+        std::sqrt(0.5 * (weighted_variance(x0, top.share) + weighted_variance(x1, bottom.share)));
+    out.shift = standardised_shift(x0, top.share, x1, bottom.share, deviation);
+    out.shift_reweighted = standardised_shift(x0, top.share, x1, bottom.reweighted, deviation);
+    // Bins reach over the middle of both sides; the outer ones take the rest.
+    const Tensor both = torch::cat({x0, x1});
+    const double low = sample_quantile(both, 0.002), high = sample_quantile(both, 0.998);
+    const double width = high > low ? (high - low) / bins : 1;
+    const auto histogram = [&](const Tensor& x, const Tensor& share) {
+      const Tensor bin = ((x - low) / width).floor().clamp(0, bins - 1).to(torch::kInt64);
+      return list(torch::zeros({bins}, torch::kFloat64).index_add_(0, bin, share));
+    };
+    for (int64_t i = 0; i <= bins; ++i)
+      out.marginal.edges.push_back(low + static_cast<double>(i) * width);
+    out.marginal.numerator = histogram(x0, top.share);
+    out.marginal.denominator = histogram(x1, bottom.share);
+    out.marginal.reweighted = histogram(x1, bottom.reweighted);
+  }
+
+  void describe_levels(const Part& top, const Part& bottom, ColumnEffect& out) const {
+    out.shift = out.shift_reweighted = nan;
+    const auto shares = [&](const Part& part, const Tensor& share) {
+      std::vector<double> all;
+      double rest = 1;
+      for (const int64_t place : places_) {
+        all.push_back((part.rows.x.select(1, place) * share).sum().item<double>());
+        rest -= all.back();
+      }
+      all.push_back(rest);  // the level without a column
+      return all;
+    };
+    for (const auto& column : roles_) out.marginal.levels.push_back(column.name);
+    out.marginal.levels.push_back(raw_.name + " = " + level_without_column());
+    out.marginal.numerator = shares(top, top.share);
+    out.marginal.denominator = shares(bottom, bottom.share);
+    out.marginal.reweighted = shares(bottom, bottom.reweighted);
+    const auto variation = [](const std::vector<double>& a, const std::vector<double>& b) {
+      double sum = 0;
+      for (size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]) / 2;
+      return sum;
+    };
+    out.distance = variation(out.marginal.numerator, out.marginal.denominator);
+    out.distance_reweighted = variation(out.marginal.numerator, out.marginal.reweighted);
+  }
+
+  std::string level_without_column() const {
+    for (const auto& level : raw_.levels) {
+      const bool has_column = std::any_of(roles_.begin(), roles_.end(), [&](const auto& column) {
+        return column.role == Role::level && column.level == level;
+      });
+      if (!has_column) return is_utf8(level) ? level : "(bytes)";
+    }
+    return "(the rest)";
+  }
+
+  const RawColumn& raw_;
+  std::vector<int64_t> places_;
+  std::vector<EncodedColumn> roles_;
+};
+
+/// Logistic loss of the fold models on rows they have not seen.
+double loss_of(const CrossFit& rated, const Part& top, const Part& bottom, const Tensor& x0,
+               const Tensor& x1) {
+  const auto rate = [&](const Part& part, const Tensor& x) -> RatedRows {
+    Tensor log_ratio = torch::empty({x.size(0)}, torch::kFloat64);
+    for (size_t k = 0; k < rated.fits.size(); ++k) {
+      const Tensor rows = (part.fold == static_cast<int64_t>(k)).nonzero().squeeze(1);
+      if (rows.size(0) == 0) continue;
+      log_ratio.index_copy_(0, rows,
+                            rated.fits[k].estimator.log_ratio(x.index_select(0, rows)).log_ratio);
+    }
+    return {log_ratio, part.share};
+  };
+  return logistic_loss(rate(top, x0), rate(bottom, x1));
+}
+
+}  // namespace
+
+std::vector<ColumnEffect> column_effects(const Samples& numerator, const Samples& denominator,
+                                         const Encoding& encoding, const CrossFit& rated,
+                                         const Tensor& log_weight, at::Generator& generator,
+                                         const EffectOptions& options) {
+  const at::NoGradGuard no_grad;
+  const Part top = make_part(numerator, rated.numerator.fold, {}, options.rows, generator);
+  const Part bottom =
+      make_part(denominator, rated.denominator.fold, log_weight, options.rows, generator);
+  const double base = loss_of(rated, top, bottom, top.rows.x, bottom.rows.x);
+  const int64_t n0 = top.rows.rows(), n = n0 + bottom.rows.rows();
+  const Tensor all = torch::cat({top.rows.x, bottom.rows.x});
+  std::vector<ColumnEffect> effects;
+  for (size_t raw = 0; raw < encoding.raw().size(); ++raw) {
+    const ColumnView view(encoding, raw);
+    effects.push_back(view.effect(top, bottom));
+    const Tensor places = torch::tensor(view.places());
+    const Tensor order = at::randperm(n, generator, torch::kInt64);
+    Tensor shuffled = all.clone();
+    shuffled.index_copy_(1, places, all.index_select(1, places).index_select(0, order));
+    effects.back().joint =
+        loss_of(rated, top, bottom, shuffled.slice(0, 0, n0), shuffled.slice(0, n0, n)) - base;
+  }
+  std::stable_sort(effects.begin(), effects.end(),
+                   [](const auto& a, const auto& b) { return a.joint > b.joint; });
+  return effects;
+}
+
+}  // namespace dre

@@ -1,0 +1,266 @@
+#include "dre/apps/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "dre/base/error.h"
+#include "dre/data/basis.h"
+#include "dre/data/split.h"
+#include "dre/numeric/statistics.h"
+
+namespace dre {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double finite_variance = 0.5;  // of the weights: their Pareto k below it
+constexpr double outside_noticed = 0.01;
+constexpr double still_different = 0.6;  // AUC after reweighting
+constexpr int64_t histogram_bins = 40;
+constexpr int64_t tail_points = 200;
+
+/// One comparison, step by step; every step fills in its part of the result.
+class Comparing {
+ public:
+  Comparing(const Sides& sides, const CompareOptions& options, Progress& progress)
+      : sides_(sides), options_(options), progress_(progress) {
+    context_.seed = static_cast<uint64_t>(options.fit.seed);
+  }
+
+  CompareResult run() {
+    out_.data = sides_.description;
+    rated_ = cross_fit(sides_.numerator, sides_.denominator, sides_.names, options_.cross_fit,
+                       options_.fit, progress_);
+    if (stopped(rated_.interrupted)) return std::move(out_);
+    out_.test = two_sample_test(sides_.numerator, sides_.denominator, sides_.names, options_.fit,
+                                options_.cross_fit.fit_rows, options_.permutations, progress_);
+    if (stopped(out_.test.interrupted)) return std::move(out_);
+    measure();
+    check_support();
+    if (stopped(!reweight())) return std::move(out_);
+    auto generator = context_.generator("column effects");
+    progress_.begin("columns", 0);
+    out_.columns = column_effects(sides_.numerator, sides_.denominator, sides_.encoding, rated_,
+                                  g1_, generator);
+    progress_.end();
+    describe_ratios();
+    judge();
+    return std::move(out_);
+  }
+
+ private:
+  bool stopped(bool interrupted) { return out_.interrupted = interrupted; }
+
+  void measure() {
+    const TwoScores f{rated_.numerator.log_ratio, sides_.numerator.weight,
+                      rated_.denominator.log_ratio, sides_.denominator.weight};
+    check_finite_ratios(f);
+    const LogisticLine line = calibrate(f);
+    g0_ = line(f.f0);
+    g1_ = line(f.f1);
+    const Tensor w0 = sides_.numerator.weights(), w1 = sides_.denominator.weights();
+    out_.weights = checked(g1_, w1, weighted_mean(g0_, w0));
+    out_.inverse_weights = checked(-g0_, w0, -weighted_mean(g1_, w1));
+    const bool finite_chi2 = !(out_.weights.pareto_k >= finite_variance);  // NaN: no tail at all
+    out_.divergences = measure_divergences(f, rated_.numerator.fold, rated_.denominator.fold,
+                                           finite_chi2, options_.level);
+    allow_for_learning(out_.divergences, f, out_.test.rated, out_.test.numerator_rows,
+                       out_.test.denominator_rows);
+    if (out_.test.p_value > 1 - options_.level) include_zero(out_.divergences);
+    out_.separation.before = auc(f.f0, f.f1, w0, w1);
+  }
+
+  /// Rows of weight 0 have no say.
+  static WeightCheck checked(const Tensor& log_weight, const Tensor& weight, double divergence) {
+    const Tensor some = weight > 0;
+    return check_weights(log_weight.masked_select(some), weight.masked_select(some), divergence);
+  }
+
+  void check_support() {
+    const auto outside = [](const Tensor& log_ratio, const Samples& side, const Samples& other) {
+      const Tensor beyond = log_ratio > std::log(effective_size(other));
+      return weighted_mean(beyond.to(torch::kFloat64), side.weights());
+    };
+    out_.support = {outside(g0_, sides_.numerator, sides_.denominator),
+                    outside(-g1_, sides_.denominator, sides_.numerator)};
+  }
+
+  /// Whether a classifier that starts afresh can still tell the reweighted denominator from the
+  /// numerator. False: interrupted.
+  bool reweight() {
+    out_.separation.after = nan;
+    const Tensor weight = (g1_ - g1_.max()).exp() * sides_.denominator.weights();
+    const Samples reweighted = make_samples(sides_.denominator.x, weight, "the denominator");
+    auto generator = context_.generator("fresh classifier");
+    const Split top = split(sides_.numerator, 0.3, generator);
+    const Split bottom = split(reweighted, 0.3, generator);
+    const double needed = 2.0 * static_cast<double>(rows_needed(reweighted.columns()));
+    if (std::min(effective_size(bottom.train), effective_size(bottom.held_out)) < needed)
+      return true;
+    FitOptions fresh = options_.fit;
+    fresh.method = "nce";
+    fresh.seed += 2000;
+    const FitResult result = fit(sampled(top.train, options_.cross_fit.fit_rows, generator),
+                                 sampled(bottom.train, options_.cross_fit.fit_rows, generator),
+                                 sides_.names, fresh, progress_);
+    if (result.interrupted) return false;
+    const auto rate = [&](const Samples& side) {
+      return result.estimator.log_ratio(side.x).log_ratio;
+    };
+    out_.separation.after = auc(rate(top.held_out), rate(bottom.held_out), top.held_out.weights(),
+                                bottom.held_out.weights());
+    return true;
+  }
+
+  void describe_ratios() {
+    const Tensor both = torch::cat({g0_, g1_});
+    const double low = sample_quantile(both, 0.001), high = sample_quantile(both, 0.999);
+    const double reach = std::max({std::abs(low), std::abs(high), 1e-3});
+    const double width = 2 * reach / histogram_bins;
+    const auto shares = [&](const Tensor& g, const Tensor& weight) {
+      const Tensor bin =
+          ((g + reach) / width).floor().clamp(0, histogram_bins - 1).to(torch::kInt64);
+      Tensor sum = torch::zeros({histogram_bins}, torch::kFloat64).index_add_(0, bin, weight);
+      sum /= sum.sum();
+      return std::vector<double>(sum.data_ptr<double>(), sum.data_ptr<double>() + histogram_bins);
+    };
+    for (int64_t i = 0; i <= histogram_bins; ++i)
+      out_.histogram.edges.push_back(-reach + static_cast<double>(i) * width);
+    out_.histogram.numerator = shares(g0_, sides_.numerator.weights());
+    out_.histogram.denominator = shares(g1_, sides_.denominator.weights());
+    const Tensor weight = (g1_ - g1_.max()).exp() * sides_.denominator.weights();
+    const Tensor largest = std::get<0>((weight / weight.mean()).sort(0, /*descending=*/true))
+                               .slice(0, 0, std::min(tail_points, weight.size(0)))
+                               .contiguous();
+    out_.largest_weights = {largest.data_ptr<double>(),
+                            largest.data_ptr<double>() + largest.size(0)};
+    if (!rated_.fits.front().members.empty())
+      out_.curve = rated_.fits.front().members.front().training.curve;
+  }
+
+  void judge() {
+    out_.warnings = sides_.warnings;
+    const auto add = [&](const std::vector<Warning>& more) {
+      out_.warnings.insert(out_.warnings.end(), more.begin(), more.end());
+    };
+    add(judge_weights(out_.weights, "r", "denominator"));
+    add(judge_weights(out_.inverse_weights, "1/r", "numerator"));
+    const auto percent = [](double share) { return text(std::round(share * 1000) / 10, " %"); };
+    if (out_.support.numerator_outside > outside_noticed)
+      add({{"little-support",
+            text(percent(out_.support.numerator_outside),
+                 " of the numerator's rows lie where the denominator has none")}});
+    if (out_.support.denominator_outside > outside_noticed)
+      add({{"little-support",
+            text(percent(out_.support.denominator_outside),
+                 " of the denominator's rows lie where the numerator has none")}});
+    if (std::isnan(out_.divergences.chi_square.value))
+      add({{"infinite-chi2",
+            "the weights are so heavy-tailed that chi-square has no finite variance; it is not "
+            "reported"}});
+    if (out_.separation.after > still_different)
+      add({{"poor-reweighting", text("after reweighting a fresh classifier still tells the sides "
+                                     "apart (AUC ",
+                                     std::round(out_.separation.after * 1000) / 1000, ")")}});
+    if (std::isnan(out_.separation.after))
+      add({{"no-reweighting",
+            "the weights leave too few rows of the denominator to test the reweighting"}});
+    out_.verdict = verdict();
+  }
+
+  std::string verdict() const {
+    const double alpha = 1 - options_.level, tv = out_.divergences.total_variation.value;
+    const double worst = std::max(out_.support.numerator_outside, out_.support.denominator_outside);
+    const std::string chance = text("p = ", std::round(out_.test.p_value * 1000) / 1000);
+    if (out_.test.p_value > alpha)
+      return text("No difference found: the tables may well follow one distribution (", chance,
+                  ").");
+    const std::string how_far = tv < 0.05   ? "slightly"
+                                : tv < 0.25 ? "clearly"
+                                : tv < 0.8  ? "strongly"
+                                            : "almost completely";
+    const std::string where = out_.columns.empty() || out_.columns.front().joint <= 0
+                                  ? ""
+                                  : text(", most of all in ", out_.columns.front().name);
+    const bool usable = !(out_.weights.pareto_k >= out_.weights.pareto_threshold) &&
+                        !(out_.separation.after > still_different) && worst <= outside_noticed;
+    return text("The tables differ ", how_far, " (", chance, ")", where, "; the denominator ",
+                usable ? "can be reweighted to the numerator."
+                       : "cannot be reweighted to the numerator reliably.");
+  }
+
+  const Sides& sides_;
+  CompareOptions options_;
+  Progress& progress_;
+  Context context_;
+  CrossFit rated_;
+  Tensor g0_, g1_;  // recalibrated out-of-fold log-ratios
+  CompareResult out_;
+};
+
+nlohmann::json number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json divergence_json(const Divergence& found) {
+  return {{"value", number(found.value)},
+          {"low", number(found.low)},
+          {"high", number(found.high)},
+          {"standard_error", number(found.standard_error)}};
+}
+
+nlohmann::json column_json(const ColumnEffect& effect) {
+  return {{"name", effect.name},           {"kind", effect.kind},
+          {"distance", effect.distance},   {"distance_reweighted", effect.distance_reweighted},
+          {"shift", number(effect.shift)}, {"shift_reweighted", number(effect.shift_reweighted)},
+          {"joint", effect.joint}};
+}
+
+}  // namespace
+
+void CompareOptions::visit(OptionVisitor& v) {
+  cross_fit.visit(v);
+  v("level", level, {0, 1, true, true}, "of the confidence intervals");
+  v("permutations", permutations, at_least(99), "of the two-sample test");
+  fit.visit(v);
+}
+
+CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress) {
+  validate(options);
+  return Comparing(sides, options, progress).run();
+}
+
+nlohmann::json to_json(const CompareResult& result) {
+  const Divergences& d = result.divergences;
+  nlohmann::json columns = nlohmann::json::array();
+  for (const auto& effect : result.columns) columns.push_back(column_json(effect));
+  return {
+      {"schema", "dre-compare"},
+      {"schema_version", 1},
+      {"direction", "log(numerator / denominator)"},
+      {"verdict", result.verdict},
+      {"data", result.data},
+      {"level", d.level},
+      {"kl", divergence_json(d.kl_numerator_denominator)},
+      {"kl_reverse", divergence_json(d.kl_denominator_numerator)},
+      {"js", divergence_json(d.jensen_shannon)},
+      {"tv", divergence_json(d.total_variation)},
+      {"chi2", divergence_json(d.chi_square)},
+      {"test",
+       {{"p_value", result.test.p_value},
+        {"statistic", result.test.statistic},
+        {"rows", result.test.rows},
+        {"permutations", result.test.permutations}}},
+      {"auc", {{"before", result.separation.before}, {"after", number(result.separation.after)}}},
+      {"weights", to_json(result.weights)},
+      {"inverse_weights", to_json(result.inverse_weights)},
+      {"outside",
+       {{"numerator", result.support.numerator_outside},
+        {"denominator", result.support.denominator_outside}}},
+      {"calibration", {{"intercept", d.calibration.intercept}, {"slope", d.calibration.slope}}},
+      {"columns", columns},
+      {"warnings", warnings_json(result.warnings)}};
+}
+
+}  // namespace dre

@@ -1,0 +1,67 @@
+/// Two tables compared: are they from one distribution, how far apart, in which columns, and can
+/// one be reweighted to the other.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dre/apps/column_effects.h"
+#include "dre/apps/diagnostics.h"
+#include "dre/apps/divergence.h"
+#include "dre/apps/sides.h"
+#include "dre/apps/two_sample_test.h"
+
+namespace dre {
+
+struct CompareOptions {
+  CrossFitOptions cross_fit;
+  double level = 0.95;
+  int64_t permutations = 999;
+  FitOptions fit = quick_fit();
+
+  void visit(OptionVisitor& v);
+};
+
+/// How well the log-ratio tells the sides apart.
+struct Separation {
+  double before = 0;  ///< AUC of the out-of-fold log-ratios
+  double after = 0;   ///< AUC of a fresh classifier between numerator and reweighted denominator;
+                      ///< NaN where the weights leave too few rows to train one
+};
+
+/// Rows of one side where the other would need more rows than it has to show one.
+struct Support {
+  double numerator_outside = 0;    ///< share of numerator rows with log r > log(denominator rows)
+  double denominator_outside = 0;  ///< share of denominator rows with -log r > log(numerator rows)
+};
+
+/// Shares of both sides in bins of log r, and how often rows of a bin were numerator rows.
+struct RatioHistogram {
+  std::vector<double> edges;                   ///< one more than bins
+  std::vector<double> numerator, denominator;  ///< shares, each side sums to 1
+};
+
+struct CompareResult {
+  Divergences divergences;
+  TwoSampleTest test;
+  Separation separation;
+  WeightCheck weights;          ///< of w = r on the denominator
+  WeightCheck inverse_weights;  ///< of w = 1/r on the numerator
+  Support support;
+  std::vector<ColumnEffect> columns;
+  RatioHistogram histogram;
+  std::vector<double> largest_weights;  ///< the largest r, mean 1, falling; at most 200
+  std::vector<CurvePoint> curve;        ///< training of the first fold
+  std::vector<Warning> warnings;
+  nlohmann::json data;  ///< description of the sides
+  std::string verdict;  ///< in a sentence
+  bool interrupted = false;
+};
+
+CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress);
+
+/// The documented form, docs/compare.schema.json.
+nlohmann::json to_json(const CompareResult& result);
+
+}  // namespace dre

@@ -1,0 +1,183 @@
+#include "dre/apps/cross_fit.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "dre/base/error.h"
+
+namespace dre {
+namespace {
+
+Tensor rows_where(const Tensor& condition) { return condition.nonzero().squeeze(1); }
+
+/// One progress for all folds, which are fitted side by side: counts finished folds.
+class FoldProgress final : public Progress {
+ public:
+  FoldProgress(Progress& all, int64_t folds) : all_(all) { all_.begin("cross-fitting", folds); }
+
+  void advance(int64_t, const std::string& note) override {
+    const std::lock_guard lock(mutex_);
+    all_.advance(done_, note);
+  }
+  void warn(const std::string& code, const std::string& message) override {
+    const std::lock_guard lock(mutex_);
+    all_.warn(code, message);
+  }
+  bool stop_requested() override {
+    const std::lock_guard lock(mutex_);
+    return all_.stop_requested();
+  }
+  void finish_fold() {
+    const std::lock_guard lock(mutex_);
+    all_.advance(++done_, "");
+  }
+
+ private:
+  Progress& all_;
+  std::mutex mutex_;
+  int64_t done_ = 0;
+};
+
+void rate(const Estimator& estimator, const Samples& side, int64_t fold, OutOfFold& out) {
+  const Tensor rows = rows_where(out.fold == fold);
+  const Tensor log_ratio = estimator.log_ratio(side.x.index_select(0, rows)).log_ratio;
+  out.log_ratio.index_copy_(0, rows, log_ratio);
+}
+
+/// The fits of all folds.
+class CrossFitting {
+ public:
+  CrossFitting(const Samples& numerator, const Samples& denominator,
+               const std::vector<std::string>& names, const CrossFitOptions& options,
+               const FitOptions& fit_options, Progress& progress)
+      : numerator_(numerator),
+        denominator_(denominator),
+        names_(names),
+        options_(options),
+        fit_options_(fit_options),
+        context_{torch::kCPU, torch::kFloat32, static_cast<uint64_t>(fit_options.seed)},
+        progress_(progress, options.folds) {
+    prepare(numerator, "folds numerator", out_.numerator);
+    prepare(denominator, "folds denominator", out_.denominator);
+  }
+
+  CrossFit run() {
+    std::vector<std::optional<FitResult>> results(static_cast<size_t>(options_.folds));
+    side_by_side(options_.folds, [&](int64_t fold) {
+      results[static_cast<size_t>(fold)] = fit_without(fold);
+      progress_.finish_fold();
+    });
+    for (int64_t fold = 0; fold < options_.folds; ++fold) {
+      auto& result = results[static_cast<size_t>(fold)];
+      out_.interrupted = out_.interrupted || result->interrupted;
+      if (out_.interrupted) return std::move(out_);
+      rate(result->estimator, numerator_, fold, out_.numerator);
+      rate(result->estimator, denominator_, fold, out_.denominator);
+      out_.fits.push_back(std::move(*result));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void prepare(const Samples& side, const char* stream, OutOfFold& rated) {
+    auto generator = context_.generator(stream);
+    rated = {torch::empty({side.rows()}, torch::kFloat64),
+             assign_folds(side.rows(), options_.folds, generator)};
+  }
+
+  FitResult fit_without(int64_t fold) {
+    FitOptions own = fit_options_;
+    own.seed += fold;
+    auto generator = context_.generator(text("rows of fold ", fold));
+    const auto others = [&](const Samples& side, const OutOfFold& rated) {
+      return sampled(side.take(rows_where(rated.fold != fold)), options_.fit_rows, generator);
+    };
+    const Samples top = others(numerator_, out_.numerator);
+    return fit_any(top, others(denominator_, out_.denominator), names_, own, progress_);
+  }
+
+  const Samples &numerator_, &denominator_;
+  const std::vector<std::string>& names_;
+  CrossFitOptions options_;
+  FitOptions fit_options_;
+  Context context_;
+  FoldProgress progress_;
+  CrossFit out_;
+};
+
+}  // namespace
+
+void side_by_side(int64_t count, const std::function<void(int64_t)>& work) {
+  const int64_t threads = std::min<int64_t>(count, at::get_num_threads());
+  std::atomic<int64_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto worker = [&] {
+    // The number of threads inside an operation belongs to the thread that asks for it.
+    if (threads > 1) at::set_num_threads(1);
+    for (int64_t i = next++; i < count; i = next++) try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = count;
+      }
+  };
+  const int before = at::get_num_threads();
+  std::vector<std::thread> others;
+  for (int64_t i = 1; i < threads; ++i) others.emplace_back(worker);
+  worker();
+  for (auto& thread : others) thread.join();
+  at::set_num_threads(before);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void CrossFitOptions::visit(OptionVisitor& v) {
+  v("folds", folds, between(2, 100), "every row is rated by a model fitted without its fold");
+  v("fit-rows", fit_rows, at_least(10), "rows a side that a single fit uses at most");
+}
+
+FitOptions quick_fit() {
+  FitOptions options;
+  options.method = "which-time";
+  options.train.steps = 2000;
+  options.train.batch = 256;
+  options.train.patience = 300;
+  return options;
+}
+
+FitResult fit_any(const Samples& numerator, const Samples& denominator,
+                  const std::vector<std::string>& names, FitOptions options, Progress& progress) {
+  const auto held_out = static_cast<int64_t>(
+      options.held_out * static_cast<double>(std::min(numerator.rows(), denominator.rows())));
+  // Both ends of the bridge count twice.
+  if (options.method == "which-time" && held_out < options.score.classes + 3)
+    options.method = "nce";
+  return fit(numerator, denominator, names, options, progress);
+}
+
+Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator) {
+  check_data(rows >= folds, "cannot make ", folds, " folds of ", rows, " rows; use fewer --folds");
+  return at::randperm(rows, generator, torch::kInt64).remainder(folds);
+}
+
+Samples sampled(const Samples& samples, int64_t rows, at::Generator& generator) {
+  if (samples.rows() <= rows) return samples;
+  const Tensor order = at::randperm(samples.rows(), generator, torch::kInt64);
+  return samples.take(std::get<0>(order.slice(0, 0, rows).sort()));
+}
+
+CrossFit cross_fit(const Samples& numerator, const Samples& denominator,
+                   const std::vector<std::string>& names, const CrossFitOptions& options,
+                   const FitOptions& fit_options, Progress& progress) {
+  validate(options);
+  return CrossFitting(numerator, denominator, names, options, fit_options, progress).run();
+}
+
+}  // namespace dre

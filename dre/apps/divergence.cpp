@@ -1,0 +1,176 @@
+#include "dre/apps/divergence.h"
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "dre/base/error.h"
+#include "dre/numeric/statistics.h"
+#include "dre/ratio/correction.h"
+
+namespace dre {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double fewest_deciding_rows = 100;
+
+/// What a statistic E_num[h] + E_den[k] makes of the rows, with derivatives in g.
+struct Statistic {
+  Tensor value0, slope0;  // h(g), h'(g) at numerator rows
+  Tensor value1, slope1;  // k(g), k'(g) at denominator rows
+  double constant = 0;
+};
+
+class Measuring {
+ public:
+  Measuring(const TwoScores& f, const Tensor& fold0, const Tensor& fold1, const LogisticLine& line,
+            double level)
+      : f_(f),
+        fold0_(fold0),
+        fold1_(fold1),
+        line_(line),
+        quantile_(boost::math::quantile(boost::math::normal(), 0.5 + level / 2)) {}
+
+  /// Clipped to [0, most].
+  Divergence measure(const Statistic& s, double most) const {
+    Divergence out;
+    out.value =
+        s.constant + weighted_mean(s.value0, f_.weight0) + weighted_mean(s.value1, f_.weight1);
+    out.standard_error = std::max(row_error(s), fold_error(s));
+    const auto inside = [&](double x) { return std::clamp(x, 0.0, most); };
+    out.low = inside(out.value - quantile_ * out.standard_error);
+    out.high = inside(out.value + quantile_ * out.standard_error);
+    out.value = inside(out.value);
+    return out;
+  }
+
+ private:
+  double row_error(const Statistic& s) const {
+    // How a and b move the statistic.
+    const auto pull = [](const Tensor& slope, const Tensor& f, const Tensor& weight) {
+      return torch::tensor({weighted_mean(slope, weight), weighted_mean(slope * f, weight)},
+                           torch::kFloat64);
+    };
+    const Tensor gradient = pull(s.slope0, f_.f0, f_.weight0) + pull(s.slope1, f_.f1, f_.weight1);
+    const Tensor first = s.value0 + line_.influence(f_.f0, 0).mv(gradient);
+    const Tensor second = s.value1 + line_.influence(f_.f1, 1).mv(gradient);
+    return std::hypot(standard_error(first, f_.weight0), standard_error(second, f_.weight1));
+  }
+
+  double fold_error(const Statistic& s) const {
+    const int64_t folds = fold0_.max().item<int64_t>() + 1;
+    std::vector<double> each;
+    for (int64_t k = 0; k < folds; ++k)
+      each.push_back(mean_in_fold(s.value0, f_.weight0, fold0_, k) +
+                     mean_in_fold(s.value1, f_.weight1, fold1_, k));
+    return standard_error(torch::tensor(each, torch::kFloat64));
+  }
+
+  static double mean_in_fold(const Tensor& value, const Tensor& weight, const Tensor& fold,
+                             int64_t k) {
+    const Tensor in = fold == k;
+    const Tensor own = weight.defined() ? weight.masked_select(in) : weight;
+    if (own.defined() && own.sum().item<double>() == 0) return weighted_mean(value, weight);
+    return weighted_mean(value.masked_select(in), own);
+  }
+
+  const TwoScores& f_;
+  const Tensor &fold0_, &fold1_;
+  const LogisticLine& line_;
+  double quantile_;
+};
+
+Statistic mean_of_numerator(const Tensor& value0, const Tensor& slope0, const Tensor& g1) {
+  const Tensor none = torch::zeros_like(g1);
+  return {value0, slope0, none, none};
+}
+
+}  // namespace
+
+LogisticLine calibrate(const TwoScores& scores) {
+  const auto rated = [](const Tensor& f, const Tensor& weight) -> RatedRows {
+    return {f, weight.defined() ? weight : torch::ones_like(f)};
+  };
+  const double deciding =
+      deciding_rows(rated(scores.f0, scores.weight0), rated(scores.f1, scores.weight1));
+  if (deciding < fewest_deciding_rows) return {};
+  return fit_logistic_line(scores);
+}
+
+void check_finite_ratios(const TwoScores& f) {
+  const auto check_side = [](const Tensor& log_ratio, const char* side) {
+    const int64_t bad = log_ratio.isfinite().logical_not().sum().item<int64_t>();
+    if (bad > 0)
+      fail(Error::Kind::numerical, "log r is not finite at ", bad, " rows of the ", side,
+           "; try another --method, a smaller --rate, or --transform rank");
+  };
+  check_side(f.f0, "numerator");
+  check_side(f.f1, "denominator");
+}
+
+Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
+                                bool finite_chi2, double level) {
+  const at::NoGradGuard no_grad;
+  check_finite_ratios(f);
+  const double infinity = std::numeric_limits<double>::infinity();
+  Divergences out;
+  out.level = level;
+  out.calibration = calibrate(f);
+  const Tensor g0 = out.calibration(f.f0), g1 = out.calibration(f.f1);
+  const Tensor none0 = torch::zeros_like(g0), none1 = torch::zeros_like(g1);
+  const Measuring rows(f, fold0, fold1, out.calibration, level);
+  out.kl_numerator_denominator =
+      rows.measure(mean_of_numerator(g0, torch::ones_like(g0), g1), infinity);
+  out.kl_denominator_numerator = rows.measure({none0, none0, -g1, -torch::ones_like(g1)}, infinity);
+  out.jensen_shannon =
+      rows.measure({-0.5 * torch::softplus(-g0), 0.5 * torch::sigmoid(-g0),
+                    -0.5 * torch::softplus(g1), -0.5 * torch::sigmoid(g1), std::numbers::ln2},
+                   std::numbers::ln2);
+  const auto above = [](const Tensor& g) { return 0.5 * ((g > 0).to(g) + (g >= 0).to(g)); };
+  out.total_variation = rows.measure({above(g0), none0, -above(g1), none1}, 1);
+  out.chi_square = {nan, nan, nan, nan};
+  if (finite_chi2) {
+    Statistic s = mean_of_numerator(g0.exp(), g0.exp(), g1);
+    s.constant = -1;
+    out.chi_square = rows.measure(s, infinity);
+  }
+  return out;
+}
+
+void allow_for_learning(Divergences& divergences, const TwoScores& f, const TwoScores& half,
+                        const Tensor& rows0, const Tensor& rows1) {
+  const auto pick = [](const Tensor& all, const Tensor& rows) {
+    return all.defined() ? all.index_select(0, rows) : all;
+  };
+  const TwoScores same{pick(f.f0, rows0), pick(f.weight0, rows0), pick(f.f1, rows1),
+                       pick(f.weight1, rows1)};
+  const auto measured = [&](const TwoScores& scores) {
+    // One row of fold 0 and one of fold 1 suffice where no standard error is asked for.
+    const Tensor fold0 = torch::arange(scores.f0.size(0)) % 2;
+    const Tensor fold1 = torch::arange(scores.f1.size(0)) % 2;
+    return measure_divergences(scores, fold0, fold1, !std::isnan(divergences.chi_square.value),
+                               divergences.level);
+  };
+  const Divergences more = measured(same), less = measured(half);
+  const auto raise = [&](Divergence Divergences::*one, double most) {
+    const double gap = (more.*one).value - (less.*one).value;
+    if (gap > 0) (divergences.*one).high = std::min(most, (divergences.*one).high + 2 * gap);
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  raise(&Divergences::kl_numerator_denominator, infinity);
+  raise(&Divergences::kl_denominator_numerator, infinity);
+  raise(&Divergences::jensen_shannon, std::numbers::ln2);
+  raise(&Divergences::total_variation, 1);
+  raise(&Divergences::chi_square, infinity);
+}
+
+void include_zero(Divergences& divergences) {
+  for (Divergence* one :
+       {&divergences.kl_numerator_denominator, &divergences.kl_denominator_numerator,
+        &divergences.jensen_shannon, &divergences.total_variation, &divergences.chi_square})
+    if (!std::isnan(one->value)) one->low = 0;
+}
+
+}  // namespace dre

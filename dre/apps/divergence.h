@@ -1,0 +1,56 @@
+/// Divergences between the two sides from out-of-fold log-ratios, each with a confidence interval.
+///
+/// The log-ratios f are first recalibrated, g = a + b f (see numeric/logistic_line.h). With g:
+///   KL(num || den) = E_num[g],  KL(den || num) = -E_den[g],
+///   JS = log 2 - (E_num[softplus(-g)] + E_den[softplus(g)]) / 2   (half of each side, nats),
+///   TV = P_num(g > 0) - P_den(g > 0),  chi2(num || den) = E_num[exp g] - 1.
+/// g's distribution on the two sides is at most as far apart as the sides themselves, so JS and TV
+/// are bounded by the truth up to chance, and errors of f enter to second order only.
+///
+/// Standard errors: the influence of every row on the statistic, with that on a and b, gives the
+/// variance of the rows; the spread of the statistic between the folds, each with a model of its
+/// own, that of rows and refitting. The larger of the two is used. A model that has learned less
+/// finds less: by how much a model of half of the rows falls behind on the same rows tells how far
+/// this one may be from the truth, and the upper end is raised by twice that.
+#pragma once
+
+#include <vector>
+
+#include "dre/apps/cross_fit.h"
+#include "dre/numeric/logistic_line.h"
+
+namespace dre {
+
+struct Divergence {
+  double value = 0, standard_error = 0;
+  double low = 0, high = 0;  ///< ends of the confidence interval
+};
+
+struct Divergences {
+  Divergence kl_numerator_denominator, kl_denominator_numerator, jensen_shannon, total_variation;
+  Divergence chi_square;  ///< NaN where its variance is infinite
+  double level = 0;       ///< of the intervals
+  LogisticLine calibration;
+};
+
+/// The line that recalibrates out-of-fold log-ratios; the identity where fewer than 100 rows of a
+/// side are close enough to the other to say anything.
+LogisticLine calibrate(const TwoScores& scores);
+
+/// Numerical error where a log-ratio is not finite.
+void check_finite_ratios(const TwoScores& f);
+
+/// f: out-of-fold log-ratios and weights of the rows; folds: [n0] and [n1], int64. `finite_chi2`:
+/// whether the tail of the weights lets chi2 have a variance.
+Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
+                                bool finite_chi2, double level);
+
+/// The same from a model that was fitted to half of the rows: `half` are its log-ratios of
+/// rows0 and rows1, which it did not see, of those in `f`. Raises the upper ends.
+void allow_for_learning(Divergences& divergences, const TwoScores& f, const TwoScores& half,
+                        const Tensor& rows0, const Tensor& rows1);
+
+/// A test that does not reject equality cannot exclude a divergence of 0.
+void include_zero(Divergences& divergences);
+
+}  // namespace dre

@@ -1,0 +1,72 @@
+#include "dre/apps/gate.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "dre/base/error.h"
+#include "dre/base/names.h"
+#include "dre/data/cell.h"
+#include "dre/data/place.h"
+
+namespace dre {
+namespace {
+
+using Number = double (*)(const CompareResult&);
+
+const std::vector<Named<Number>>& numbers() {
+  static const std::vector<Named<Number>> table = {
+      {"kl", [](const CompareResult& r) { return r.divergences.kl_numerator_denominator.value; }},
+      {"kl_reverse",
+       [](const CompareResult& r) { return r.divergences.kl_denominator_numerator.value; }},
+      {"js", [](const CompareResult& r) { return r.divergences.jensen_shannon.value; }},
+      {"tv", [](const CompareResult& r) { return r.divergences.total_variation.value; }},
+      {"chi2", [](const CompareResult& r) { return r.divergences.chi_square.value; }},
+      {"p_value", [](const CompareResult& r) { return r.test.p_value; }},
+      {"auc", [](const CompareResult& r) { return r.separation.before; }},
+      {"auc_after", [](const CompareResult& r) { return r.separation.after; }},
+      {"pareto_k", [](const CompareResult& r) { return r.weights.pareto_k; }},
+      {"effective_share",
+       [](const CompareResult& r) {
+         return r.weights.effective_rows / static_cast<double>(r.weights.rows);
+       }},
+      {"outside",
+       [](const CompareResult& r) {
+         return std::max(r.support.numerator_outside, r.support.denominator_outside);
+       }},
+  };
+  return table;
+}
+
+}  // namespace
+
+Gate::Gate(const std::string& condition) : text_(condition) {
+  std::istringstream in(condition);
+  std::string name, sign, bound, joint = "and";
+  while (joint == "and" && in >> name >> sign >> bound) {
+    choose("number in --fail-if", numbers(), name);
+    const Cell cell = parse_cell(bound);
+    const bool known = sign == ">" || sign == ">=" || sign == "<" || sign == "<=";
+    check(known && cell.kind == Cell::Kind::number, "--fail-if must read like 'kl > 0.1', got ",
+          shown(condition));
+    all_.push_back({name, sign[0] == '>', sign.size() == 2, cell.value});
+    joint.clear();
+    in >> joint;
+  }
+  check(!all_.empty() && joint.empty(),
+        "--fail-if must read like 'kl > 0.1' or 'p_value < 0.01 and tv > 0.05', got ",
+        shown(condition));
+}
+
+bool Gate::fails(const CompareResult& result) const {
+  for (const auto& [name, above, or_equal, bound] : all_) {
+    const double value = choose("number in --fail-if", numbers(), name)(result);
+    if (std::isnan(value)) continue;
+    const bool beyond = above ? value > bound : value < bound;
+    if (!beyond && !(or_equal && value == bound)) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> Gate::names() { return names_of(numbers()); }
+
+}  // namespace dre

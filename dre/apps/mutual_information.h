@@ -1,0 +1,58 @@
+/// Mutual information of two groups of columns: the divergence of the rows from rows in which the
+/// second group is shuffled, I(X;Y) = E[log p(x,y) / (p(x) p(y))].
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dre/apps/divergence.h"
+#include "dre/apps/warning.h"
+#include "dre/data/encoding.h"
+
+namespace dre {
+
+/// Which columns of a file are which.
+struct GroupsOptions {
+  std::string data;
+  std::vector<std::string> x, y;
+  std::vector<std::string> categorical, numeric;
+  std::string missing = "encode";
+  int64_t max_rows = 1'000'000;
+
+  void visit(OptionVisitor& v);
+};
+
+struct Groups {
+  Tensor x, y;  ///< [n, dx] and [n, dy], encoded
+  std::vector<std::string> x_names, y_names;
+  std::vector<Warning> warnings;
+};
+
+/// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are.
+Groups load_groups(const GroupsOptions& options, int64_t dx = 0, int64_t dy = 0);
+
+struct MutualInformationOptions {
+  CrossFitOptions cross_fit;
+  int64_t shuffles = 4;
+  double level = 0.95;
+  FitOptions fit;
+
+  MutualInformationOptions();
+  void visit(OptionVisitor& v);
+};
+
+struct MutualInformation {
+  Divergence information;  ///< nats
+  Tensor pointwise;        ///< [n]: log p(x,y) / (p(x) p(y)) by models that have not seen the row
+  LogisticLine calibration;
+  int64_t rows = 0;
+  double level = 0;
+  bool interrupted = false;
+};
+
+/// Each model is fitted to the rows outside its fold, against `shuffles` shuffles of them, and
+/// rates the rows of the fold; these against one shuffle of their own recalibrate the log-ratios.
+MutualInformation mutual_information(const Groups& groups, const MutualInformationOptions& options,
+                                     Progress& progress);
+
+}  // namespace dre

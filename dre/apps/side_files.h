@@ -1,0 +1,36 @@
+/// The files behind the two sides, read into typed columns; options that contradict themselves and
+/// files that do not fit together are refused.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dre/apps/sides.h"
+#include "dre/data/frame.h"
+
+namespace dre {
+
+/// One side before its columns are encoded.
+struct RawSide {
+  std::string what;  ///< "numerator"
+  std::string file;
+  Frame frame;    ///< without the weight and domain columns
+  Tensor weight;  ///< [n]; undefined: all ones
+};
+
+struct RawSides {
+  RawSide numerator, denominator;
+  std::vector<std::string> names;
+  nlohmann::json description;
+};
+
+/// Usage error where `options` contradict themselves.
+void check_options(const SidesOptions& options);
+
+bool uses_two_files(const SidesOptions& options);
+
+/// Columns in the order of the numerator's file.
+RawSides read_sides(const SidesOptions& options);
+
+}  // namespace dre

@@ -1,0 +1,103 @@
+#include "dre/apps/two_sample_test.h"
+
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+
+#include "dre/base/error.h"
+#include "dre/data/split.h"
+#include "dre/numeric/statistics.h"
+
+namespace dre {
+namespace {
+
+/// Beyond so many rows the permutation law of a mean of bounded numbers is normal.
+constexpr int64_t rows_for_normal = 100'000;
+
+/// Mean over the rows labelled 0 minus that over the others, with the rows' weights.
+double difference(const Tensor& value, const Tensor& weight, int64_t first) {
+  const auto mean = [&](const Tensor& v, const Tensor& w) {
+    return w.defined() ? ((v * w).sum() / w.sum()).item<double>() : v.mean().item<double>();
+  };
+  const auto part = [&](const Tensor& all, int64_t from, int64_t to) {
+    return all.defined() ? all.slice(0, from, to) : all;
+  };
+  const int64_t n = value.size(0);
+  return mean(part(value, 0, first), part(weight, 0, first)) -
+         mean(part(value, first, n), part(weight, first, n));
+}
+
+double normal_p_value(const Tensor& value, int64_t first, double statistic) {
+  const auto n = static_cast<double>(value.size(0)), n0 = static_cast<double>(first);
+  const double deviation = std::sqrt(value.var().item<double>() * n / (n0 * (n - n0)));
+  if (deviation == 0) return 1;
+  return boost::math::cdf(boost::math::complement(boost::math::normal(), statistic / deviation));
+}
+
+}  // namespace
+
+TwoSampleTest permutation_test(const TwoScores& f, int64_t permutations, at::Generator& generator) {
+  const at::NoGradGuard no_grad;
+  const Tensor value = torch::tanh(torch::cat({f.f0, f.f1}) / 2);
+  Tensor weight;
+  if (f.weight0.defined() || f.weight1.defined()) {
+    const auto full = [](const Tensor& w, const Tensor& like) {
+      return w.defined() ? w : torch::ones_like(like);
+    };
+    weight = torch::cat({full(f.weight0, f.f0), full(f.weight1, f.f1)});
+  }
+  const int64_t first = f.f0.size(0), n = value.size(0);
+  TwoSampleTest out;
+  out.rows = n;
+  out.statistic = difference(value, weight, first);
+  if (n > rows_for_normal && !weight.defined()) {
+    out.p_value = normal_p_value(value, first, out.statistic);
+    return out;
+  }
+  out.permutations = permutations;
+  int64_t greater = 0, equal = 0;
+  // Sums in another order differ in their last digits; those are ties.
+  const double tie = 1e-12;
+  for (int64_t i = 0; i < permutations; ++i) {
+    const Tensor order = at::randperm(n, generator, torch::kInt64);
+    const double other =
+        difference(value.index_select(0, order),
+                   weight.defined() ? weight.index_select(0, order) : weight, first);
+    if (other > out.statistic + tie)
+      ++greater;
+    else if (other >= out.statistic - tie)
+      ++equal;
+  }
+  const double chance = uniform({1}, torch::kFloat64, generator).item<double>();
+  out.p_value = (static_cast<double>(greater) + chance * static_cast<double>(equal + 1)) /
+                static_cast<double>(permutations + 1);
+  return out;
+}
+
+TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominator,
+                              const std::vector<std::string>& names, const FitOptions& options,
+                              int64_t fit_rows, int64_t permutations, Progress& progress) {
+  Context context;
+  context.seed = static_cast<uint64_t>(options.seed);
+  auto generator = context.generator("two-sample test");
+  const Split top = split(numerator, 0.5, generator), bottom = split(denominator, 0.5, generator);
+  FitOptions own = options;
+  own.seed += 1000;  // a fit of its own, not one of the folds
+  const FitResult result =
+      fit_any(sampled(top.train, fit_rows, generator), sampled(bottom.train, fit_rows, generator),
+              names, own, progress);
+  TwoSampleTest out;
+  out.interrupted = result.interrupted;
+  if (out.interrupted) return out;
+  const auto rate = [&](const Samples& side) {
+    return result.estimator.log_ratio(side.x).log_ratio;
+  };
+  const TwoScores rated{rate(top.held_out), top.held_out.weight, rate(bottom.held_out),
+                        bottom.held_out.weight};
+  out = permutation_test(rated, permutations, generator);
+  out.rated = rated;
+  out.numerator_rows = top.held_out_rows;
+  out.denominator_rows = bottom.held_out_rows;
+  return out;
+}
+
+}  // namespace dre

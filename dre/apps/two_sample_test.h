@@ -1,0 +1,30 @@
+/// A two-sample test that is valid whatever the model: log r is learned from one half of the rows,
+/// and the labels of the other half are permuted. Under equality all labellings are alike, so the
+/// p-value is uniform however good or bad the model is; ties are broken at random.
+#pragma once
+
+#include "dre/apps/cross_fit.h"
+#include "dre/numeric/logistic_line.h"
+
+namespace dre {
+
+struct TwoSampleTest {
+  double p_value = 1;
+  double statistic = 0;      ///< mean of tanh(log r / 2) on the numerator minus the denominator
+  int64_t rows = 0;          ///< that were permuted
+  int64_t permutations = 0;  ///< 0: so many rows that the permutation law is normal
+  bool interrupted = false;
+  TwoScores rated = {};                               ///< log-ratios of the tested rows
+  Tensor numerator_rows = {}, denominator_rows = {};  ///< which they are, int64
+};
+
+/// tanh(f/2) of the tested rows: [n0], [n1]. Exact where the rows have no weights; with weights
+/// they move along with their rows, which is exact where both sides are weighted alike.
+TwoSampleTest permutation_test(const TwoScores& f, int64_t permutations, at::Generator& generator);
+
+/// Fits on half of the rows and tests the other half.
+TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominator,
+                              const std::vector<std::string>& names, const FitOptions& options,
+                              int64_t fit_rows, int64_t permutations, Progress& progress);
+
+}  // namespace dre

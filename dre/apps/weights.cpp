@@ -1,0 +1,81 @@
+#include "dre/apps/weights.h"
+
+#include <cmath>
+
+#include "dre/apps/divergence.h"
+#include "dre/base/error.h"
+#include "dre/numeric/pareto.h"
+#include "dre/numeric/statistics.h"
+
+namespace dre {
+namespace {
+
+constexpr int64_t rows_for_tail = 25;
+
+Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
+  if (log_weight.size(0) < rows_for_tail) return log_weight;
+  const TailFit tail = fit_tail(log_weight + row_weight.log());
+  return std::isnan(tail.k) ? log_weight : tail.smoothed - row_weight.log();
+}
+
+}  // namespace
+
+void WeightsOptions::visit(OptionVisitor& v) {
+  cross_fit.visit(v);
+  v("normalize", normalize, {"mean1", "sum1", "none"},
+    "scale of the weights: mean 1, sum 1, or the ratio as it was estimated");
+  v("smooth", smooth, "replace the largest weights by those of the fitted Pareto tail");
+  fit.visit(v);
+}
+
+Tensor normalised_in_folds(const Tensor& log_weight, const Tensor& fold, const Tensor& row_weight) {
+  Tensor out = log_weight.clone();
+  for (int64_t k = 0; k <= fold.max().item<int64_t>(); ++k) {
+    const Tensor rows = (fold == k).nonzero().squeeze(1);
+    if (rows.size(0) == 0) continue;
+    const Tensor own = log_weight.index_select(0, rows);
+    const Tensor weight = row_weight.index_select(0, rows);
+    if (weight.sum().item<double>() > 0) out.index_copy_(0, rows, own - log_mean_exp(own, weight));
+  }
+  return out;
+}
+
+WeightsResult importance_weights(const Sides& sides, const WeightsOptions& options,
+                                 Progress& progress) {
+  validate(options);
+  const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names,
+                                   options.cross_fit, options.fit, progress);
+  WeightsResult out;
+  out.interrupted = rated.interrupted;
+  if (out.interrupted) return out;
+  const at::NoGradGuard no_grad;
+  const TwoScores f{rated.numerator.log_ratio, sides.numerator.weight, rated.denominator.log_ratio,
+                    sides.denominator.weight};
+  check_finite_ratios(f);
+  const LogisticLine line = calibrate(f);
+  const Tensor row_weight = sides.denominator.weights();
+  out.log_ratio = line(f.f1);
+  out.fold = rated.denominator.fold;
+  Tensor log_weight = out.log_ratio;
+  if (options.normalize != "none")
+    log_weight = normalised_in_folds(log_weight, out.fold, row_weight);
+  if (options.smooth) log_weight = smoothed(log_weight, row_weight);
+  if (options.normalize != "none") log_weight = log_weight - log_mean_exp(log_weight, row_weight);
+  if (options.normalize == "sum1")
+    log_weight = log_weight - std::log(static_cast<double>(log_weight.size(0)));
+  out.weight = log_weight.exp();
+  const Tensor some = row_weight > 0;
+  out.check = check_weights(out.log_ratio.masked_select(some), row_weight.masked_select(some),
+                            weighted_mean(line(f.f0), sides.numerator.weights()));
+  auto generator =
+      Context{torch::kCPU, torch::kFloat32, static_cast<uint64_t>(options.fit.seed)}.generator(
+          "column effects");
+  out.columns = column_effects(sides.numerator, sides.denominator, sides.encoding, rated,
+                               log_weight, generator);
+  out.warnings = sides.warnings;
+  const auto more = judge_weights(out.check, "r", "denominator");
+  out.warnings.insert(out.warnings.end(), more.begin(), more.end());
+  return out;
+}
+
+}  // namespace dre

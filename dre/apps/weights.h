@@ -1,0 +1,42 @@
+/// Importance weights: w = r on the denominator's rows, so that they look like the numerator's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dre/apps/column_effects.h"
+#include "dre/apps/diagnostics.h"
+#include "dre/apps/sides.h"
+
+namespace dre {
+
+struct WeightsOptions {
+  CrossFitOptions cross_fit;
+  std::string normalize = "mean1";
+  bool smooth = true;
+  FitOptions fit = quick_fit();
+
+  void visit(OptionVisitor& v);
+};
+
+struct WeightsResult {
+  Tensor weight;     ///< [n], of the denominator's rows in their order
+  Tensor log_ratio;  ///< [n], by models that have not seen the row, recalibrated
+  Tensor fold;       ///< [n]
+  WeightCheck check;
+  /// Closure: the numerator against the denominator with these weights, column by column.
+  std::vector<ColumnEffect> columns;
+  std::vector<Warning> warnings;
+  bool interrupted = false;
+};
+
+/// Out-of-fold ratios, brought to mean 1 in each fold (the models of the folds differ a little in
+/// scale), then Pareto-smoothed: the largest are replaced by the expected order statistics of the
+/// tail fitted to them. normalize: "mean1", "sum1", or "none", which leaves out both means.
+WeightsResult importance_weights(const Sides& sides, const WeightsOptions& options,
+                                 Progress& progress);
+
+/// log_weight, fold, row_weight: [n] -> [n]
+Tensor normalised_in_folds(const Tensor& log_weight, const Tensor& fold, const Tensor& row_weight);
+
+}  // namespace dre

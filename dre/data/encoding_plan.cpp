@@ -1,0 +1,240 @@
+#include "dre/data/encoding_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "dre/base/error.h"
+#include "dre/data/date.h"
+#include "dre/data/place.h"
+
+namespace dre {
+namespace {
+
+using Kind = TypedColumn::Kind;
+using Role = EncodedColumn::Role;
+
+constexpr double atom_share = 0.05;     // of a side, before a value counts as a point mass
+constexpr double distinct_share = 0.5;  // of the other values, for a column to be continuous else
+constexpr size_t most_levels = 30;
+constexpr int64_t fewest_rows = 20;    // of a level that gets a column
+constexpr double least_share = 0.005;  // of the smaller side, likewise
+constexpr double identifier_share = 0.9;
+
+std::vector<double> present(const TypedColumn& column) {
+  std::vector<double> out;
+  std::copy_if(column.numbers.begin(), column.numbers.end(), std::back_inserter(out),
+               [](double x) { return !std::isnan(x); });
+  return out;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The value that makes up a good part of the rows while the others hardly repeat.
+struct Atom {
+  double value = 0, share = 0;
+  bool stands_out = false;
+};
+
+Atom find_atom(std::vector<double> values) {
+  Atom atom;
+  if (values.empty()) return atom;
+  std::sort(values.begin(), values.end());
+  int64_t distinct = 0, longest = 0;
+  for (size_t i = 0; i < values.size();) {
+    size_t end = i;
+    while (end < values.size() && values[end] == values[i]) ++end;
+    if (const auto length = static_cast<int64_t>(end - i); length > longest) {
+      longest = length;
+      atom.value = values[i];
+    }
+    ++distinct;
+    i = end;
+  }
+  const auto all = static_cast<double>(values.size());
+  atom.share = static_cast<double>(longest) / all;
+  const double others = all - static_cast<double>(longest);
+  atom.stands_out = atom.share >= atom_share && longest >= fewest_rows &&
+                    static_cast<double>(distinct - 1) > distinct_share * others;
+  return atom;
+}
+
+/// Bytes that are no UTF-8 as \xE4, so that names can go into JSON and onto a screen.
+std::string printable(const std::string& text) {
+  if (is_utf8(text)) return text;
+  std::string out;
+  for (const unsigned char byte : text) {
+    if (byte >= 0x20 && byte < 0x7F) {
+      out += static_cast<char>(byte);
+      continue;
+    }
+    out += "\\x";
+    for (const int half : {byte >> 4, byte & 15}) out += "0123456789ABCDEF"[half];
+  }
+  return out;
+}
+
+/// How often a level occurs on each side.
+struct Counts {
+  int64_t numerator = 0, denominator = 0;
+  int64_t both() const { return numerator + denominator; }
+  bool one_sided() const { return numerator == 0 || denominator == 0; }
+};
+
+class Planner {
+ public:
+  Planner(Frame& numerator, Frame& denominator)
+      : numerator_(numerator), denominator_(denominator) {}
+
+  EncodingPlan run() {
+    check(numerator_.columns.size() == denominator_.columns.size(), "the sides have ",
+          numerator_.columns.size(), " and ", denominator_.columns.size(), " columns");
+    for (size_t i = 0; i < numerator_.columns.size(); ++i) {
+      TypedColumn &first = numerator_.columns[i], &second = denominator_.columns[i];
+      if (left_out(first, second)) continue;
+      if (first.kind == Kind::category)
+        plan_category(first, second);
+      else
+        plan_number(first, second);
+    }
+    plan_.encoding = Encoding(std::move(raw_), std::move(columns_));
+    return std::move(plan_);
+  }
+
+ private:
+  bool left_out(TypedColumn& first, TypedColumn& second) {
+    const bool none0 = first.missing() == first.rows(), none1 = second.missing() == second.rows();
+    if (none0 && none1) {
+      plan_.all_missing.push_back(first.name);
+      return true;
+    }
+    if (none0 || none1) plan_.missing_on_one_side.push_back(first.name);
+    if (first.id_like || second.id_like) {
+      plan_.id_like.push_back(first.name);
+      return true;
+    }
+    if (first.kind == second.kind) return false;
+    // A column without any value has no kind of its own.
+    if ((none0 || none1) && first.kind != Kind::category && second.kind != Kind::category) {
+      (none0 ? first : second).kind = (none0 ? second : first).kind;
+      return false;
+    }
+    first = std::move(first).as_category();
+    second = std::move(second).as_category();
+    return false;
+  }
+
+  void add(Role role, const std::string& name, const std::string& level = "", double atom = 0) {
+    columns_.push_back({raw_.size(), role, level, atom, name});
+  }
+
+  void plan_number(const TypedColumn& first, const TypedColumn& second) {
+    RawColumn raw{first.name, first.kind, 0, {}, first.missing() + second.missing() > 0, false};
+    std::vector<double> values0 = present(first), values1 = present(second);
+    const Atom atom0 = find_atom(values0), atom1 = find_atom(values1);
+    values0.insert(values0.end(), values1.begin(), values1.end());
+    if (raw.has_missing) raw.fill = median(std::move(values0));
+    add(Role::value, raw.name);
+    if (raw.has_missing) add(Role::missing, raw.name + " is missing");
+    const Atom& atom = atom0.share >= atom1.share ? atom0 : atom1;
+    if (atom.stands_out) {
+      const std::string value =
+          raw.kind == Kind::date ? date_text(atom.value) : number_text(atom.value);
+      add(Role::atom, raw.name + " = " + value, "", atom.value);
+    }
+    raw_.push_back(std::move(raw));
+  }
+
+  std::map<std::string, Counts> count_levels(const TypedColumn& first, const TypedColumn& second) {
+    std::map<std::string, Counts> counts;
+    for (const int32_t code : first.codes)
+      if (code >= 0) ++counts[first.levels[static_cast<size_t>(code)]].numerator;
+    for (const int32_t code : second.codes)
+      if (code >= 0) ++counts[second.levels[static_cast<size_t>(code)]].denominator;
+    return counts;
+  }
+
+  bool is_identifier(const std::map<std::string, Counts>& counts, int64_t rows) const {
+    int64_t own = 0;
+    for (const auto& [level, count] : counts) own += count.both() == 1;
+    return rows > fewest_rows &&
+           static_cast<double>(own) > identifier_share * static_cast<double>(rows);
+  }
+
+  void plan_category(const TypedColumn& first, const TypedColumn& second) {
+    const auto counts = count_levels(first, second);
+    const int64_t missing = first.missing() + second.missing();
+    const int64_t rows = first.rows() + second.rows() - missing;
+    if (is_identifier(counts, rows)) return plan_.id_like.push_back(first.name);
+    if (counts.size() == 1 && missing == 0) return plan_.constant_text.push_back(first.name);
+
+    std::vector<std::pair<std::string, Counts>> frequent;
+    const double share = least_share * static_cast<double>(std::min(first.rows(), second.rows()));
+    const int64_t needed = std::max(fewest_rows, static_cast<int64_t>(std::ceil(share)));
+    // Two levels tell no more when they are pooled, however rare one of them is.
+    const bool few = counts.size() == 2;
+    for (const auto& one : counts)
+      if (few || one.second.both() >= needed) frequent.push_back(one);
+    std::stable_sort(frequent.begin(), frequent.end(), [](const auto& a, const auto& b) {
+      return a.second.both() > b.second.both();
+    });
+    if (frequent.size() > most_levels) frequent.resize(most_levels);
+    int64_t pooled = rows;
+    for (const auto& one : frequent) pooled -= one.second.both();
+    if (frequent.empty() && missing == 0) return plan_.id_like.push_back(first.name);
+    add_levels(first, second, frequent, missing, pooled);
+  }
+
+  /// The most frequent of levels, "(other)" and "missing" gets no column.
+  void add_levels(const TypedColumn& first, const TypedColumn& second,
+                  const std::vector<std::pair<std::string, Counts>>& frequent, int64_t missing,
+                  int64_t pooled) {
+    RawColumn raw{first.name, Kind::category, 0, {}, missing > 0, pooled > 0};
+    const int64_t most =
+        std::max({frequent.empty() ? 0 : frequent.front().second.both(), missing, pooled});
+    bool dropped = false;
+    const auto add_unless_first = [&](int64_t count, Role role, const std::string& label,
+                                      const std::string& level) {
+      if (count == 0) return;
+      if (!dropped && count == most) {
+        dropped = true;
+        return;
+      }
+      add(role, label, level);
+    };
+    for (const auto& [level, count] : frequent) {
+      raw.levels.push_back(level);
+      const std::string label = raw.name + " = " + printable(level);
+      add_unless_first(count.both(), Role::level, label, level);
+      if (count.one_sided()) plan_.one_sided_levels.push_back(label);
+    }
+    add_unless_first(pooled, Role::other, raw.name + " = (other)", "");
+    add_unless_first(missing, Role::missing, raw.name + " is missing", "");
+    const bool all0 = first.missing() == first.rows(), all1 = second.missing() == second.rows();
+    if (missing > 0 && !all0 && !all1 && (first.missing() == 0) != (second.missing() == 0))
+      one_sided_missing(raw.name, missing);
+    raw_.push_back(std::move(raw));
+  }
+
+  void one_sided_missing(const std::string& name, int64_t missing) {
+    if (missing >= fewest_rows) plan_.one_sided_levels.push_back(name + " is missing");
+  }
+
+  Frame &numerator_, &denominator_;
+  std::vector<RawColumn> raw_;
+  std::vector<EncodedColumn> columns_;
+  EncodingPlan plan_;
+};
+
+}  // namespace
+
+EncodingPlan make_encoding(Frame& numerator, Frame& denominator) {
+  return Planner(numerator, denominator).run();
+}
+
+}  // namespace dre

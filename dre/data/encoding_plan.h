@@ -1,0 +1,29 @@
+/// How the columns of two tables are to be encoded, found from all their rows.
+///
+/// A number or date is itself. Where a side has missing values, they get the pooled median and an
+/// indicator column "x is missing". Where one value has at least 5 % of the rows of a side and the
+/// others are nearly all different (many exact zeros), that point mass gets an indicator "x = 0".
+/// A category becomes one indicator for each level but the most frequent one; missing is a level.
+/// Levels with fewer than max(20, 0.5 % of the smaller side) rows of both sides, and all but the 30
+/// most frequent, are pooled into "(other)". Categories of which more than nine in ten rows have
+/// one of their own are identifiers.
+#pragma once
+
+#include "dre/data/encoding.h"
+
+namespace dre {
+
+/// An encoding and what was noticed while making it: names of raw columns, and "city = rome".
+struct EncodingPlan {
+  Encoding encoding;
+  std::vector<std::string> all_missing;          ///< no value on either side: left out
+  std::vector<std::string> constant_text;        ///< one text everywhere: left out
+  std::vector<std::string> id_like;              ///< nearly every text is different: left out
+  std::vector<std::string> missing_on_one_side;  ///< all values missing on one side only
+  std::vector<std::string> one_sided_levels;     ///< categories that one side never has
+};
+
+/// Columns of the same names in the same order; where the kinds differ, both become categories.
+EncodingPlan make_encoding(Frame& numerator, Frame& denominator);
+
+}  // namespace dre

@@ -1,0 +1,94 @@
+/// Columns with types: numbers, dates and categories, from tables whose cells are numbers or words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dre/data/table.h"
+
+namespace dre {
+
+struct TypedColumn {
+  enum class Kind { number, date, category };
+
+  std::string name;
+  Kind kind = Kind::number;
+  std::vector<double> numbers;      ///< of numbers and dates (days since 1970-01-01); NaN: missing
+  std::vector<int32_t> codes;       ///< of categories: place in `levels`, or -1: missing
+  std::vector<std::string> levels;  ///< distinct, bytes as they stand in the file
+  /// Nearly every text was different: codes and levels were given up.
+  bool id_like = false;
+
+  int64_t rows() const;
+  int64_t missing() const;
+
+  /// Numbers and dates as categories, written as text in their shortest form.
+  TypedColumn as_category() &&;
+
+  /// The given rows, [m], int64.
+  TypedColumn take(const Tensor& rows) const;
+};
+
+struct Frame {
+  std::vector<TypedColumn> columns;
+  int64_t rows = 0;       ///< that are kept
+  int64_t rows_read = 0;  ///< that the file has
+
+  Frame take(const Tensor& rows) const;
+};
+
+/// A number in the text that stands for it in a category: "1.0" and "1" are the same.
+std::string number_text(double value);
+
+struct FrameOptions {
+  std::vector<std::string> categories;  ///< columns that are categories whatever they hold
+  std::vector<std::string> dates;       ///< columns that hold dates; anything else is refused
+  int64_t max_rows = 0;                 ///< keep a random sample of so many rows; 0: all
+  uint64_t seed = 0;                    ///< of that sample
+};
+
+/// Gathers blocks of rows. A column of numbers alone is numeric, one of dates alone holds dates,
+/// and anything else is categories; then numbers and dates in it become text in their shortest
+/// form. Memory is bounded by `max_rows`, and that of texts by giving up columns of more than 100
+/// 000 texts of which most are different.
+class FrameBuilder final {
+ public:
+  FrameBuilder(std::string file, const std::vector<std::string>& columns,
+               const FrameOptions& options);
+
+  /// A block whose words were kept, in the columns of the constructor.
+  void add(const Table& block);
+
+  /// Data errors: a column of numbers with a few words among them, infinite numbers.
+  Frame finish() &&;
+
+ private:
+  struct Growing {
+    TypedColumn column;
+    bool fixed = false;  ///< the kind was given
+    std::unordered_map<std::string, int32_t> places = {};
+    int64_t numbers = 0, dates = 0, words = 0;            ///< cells seen
+    int64_t first_word_row = 0, first_infinite_row = -1;  ///< of the file
+    std::string first_word = {}, first_infinite = {};
+  };
+
+  std::vector<int64_t> place_rows(int64_t count);
+  void add_column(Growing& growing, const double* values, int64_t stride,
+                  const std::vector<Word>& words, const std::vector<int64_t>& places);
+  void put_number(Growing& growing, int64_t place, double value);
+  void put_word(Growing& growing, int64_t place, const Word& word, int64_t file_row);
+  void become_category(Growing& growing);
+  void put_text(Growing& growing, int64_t place, const std::string& text);
+  void judge(const Growing& growing) const;
+
+  std::string file_;
+  FrameOptions options_;
+  std::vector<Growing> columns_;
+  int64_t rows_ = 0, rows_read_ = 0;
+  at::Generator generator_;
+};
+
+}  // namespace dre

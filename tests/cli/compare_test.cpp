@@ -1,0 +1,85 @@
+/// dre compare, dre weights and dre mi as their users call them.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/tool.h"
+
+namespace dre::testing {
+namespace {
+
+/// The reference alone, so that a call takes a second.
+Arguments quick(const std::string& command, const Arguments& more) {
+  return Arguments{command, "--quiet", "--steps", "0", "--threads", "1"} + more;
+}
+
+TEST(Compare, GivesEveryFormatAndItsGateFails) {
+  const Directory directory;
+  write_sides(directory);
+  const Arguments call = quick("compare", two_files());
+  const Outcome words = run_tool(directory, call + Arguments{"--report", "r.html"});
+  EXPECT_EQ(words.code, 0) << words.err;
+  expect_contains(words.out, {"The tables differ", "KL(num||den)", "p-value", "x0"});
+  expect_contains(directory.read("r.html"), {"<!DOCTYPE html>", "The tables differ"});
+
+  const Outcome json =
+      run_tool(directory, call + Arguments{"--format", "json", "--fail-if", "kl > 0.1"});
+  EXPECT_EQ(json.code, 5);
+  expect_contains(json.err, {"gate failed: kl > 0.1"});
+  const auto result = nlohmann::json::parse(json.out);
+  EXPECT_EQ(result["schema_version"], 1);
+  EXPECT_NEAR(result["kl"]["value"].get<double>(), 0.49, 0.2);
+
+  const Outcome csv = run_tool(
+      directory, call + Arguments{"--format", "csv", "--output", "o.csv", "--fail-if", "kl > 5"});
+  expect_fine(csv);
+  EXPECT_TRUE(directory.read("o.csv").starts_with("name,value,low,high\nkl,"));
+}
+
+TEST(Compare, RefusesWhatItCannotUse) {
+  const Directory directory;
+  write_sides(directory);
+  const Outcome gate =
+      run_tool(directory, quick("compare", two_files() + Arguments{"--fail-if", "k > 1"}));
+  EXPECT_EQ(gate.code, 2);
+  expect_contains(gate.err, {"dre compare: ", "'k'", "kl"});
+  directory.write("twice.csv", "x0,x0\n1,2\n");
+  const Outcome twice = run_tool(directory, quick("compare", two_files("twice.csv", "twice.csv")));
+  EXPECT_EQ(twice.code, 3);
+  expect_contains(twice.err, {"columns 1 and 2 are both called 'x0'"});
+}
+
+TEST(Weights, OneForEveryRow) {
+  const Directory directory;
+  write_sides(directory);
+  expect_fine(run_tool(directory, quick("weights", two_files() + Arguments{"--output", "w.csv"})));
+  const Rows weights = numbers(directory.read("w.csv"));
+  ASSERT_EQ(weights.size(), 400);
+  double sum = 0;
+  for (const auto& row : weights) sum += row[0];
+  EXPECT_NEAR(sum, 400, 1e-6);
+  expect_fine(run_tool(directory, quick("weights", two_files() + Arguments{"--output", "w.npy"})));
+  EXPECT_TRUE(directory.read("w.npy").starts_with("\x93NUMPY"));
+  const Outcome loud = run_tool(directory, {"weights", "--steps", "0", "--numerator", "a.csv",
+                                            "--denominator", "b.csv", "--output", "w.csv"});
+  expect_contains(loud.err, {"Pareto k", "closure", "x0"});
+  EXPECT_EQ(loud.out, "");
+}
+
+TEST(Information, QuietPrintsOneNumberAndNothingElse) {
+  const Directory directory;
+  Rows rows = normal_rows(600, 2, 0, 5);
+  for (auto& row : rows) row[1] = 0.6 * row[0] + 0.8 * row[1];
+  directory.write("t.csv", csv(rows, "x,y"));
+  const Outcome nats = run_tool(directory, quick("mi", {"t.csv", "1", "1"}));
+  expect_fine(nats);
+  EXPECT_NEAR(std::stod(nats.out), 0.2231, 0.1);
+  EXPECT_EQ(std::count(nats.out.begin(), nats.out.end(), '\n'), 1);
+  const Outcome bits = run_tool(directory, quick("mi", {"t.csv", "--x", "x", "--y", "y", "--unit",
+                                                        "bits", "--pointwise", "p.csv"}));
+  expect_fine(bits);
+  EXPECT_NEAR(std::stod(bits.out) * 0.693147, std::stod(nats.out), 1e-6);
+  EXPECT_EQ(numbers(directory.read("p.csv")).size(), 600);
+}
+
+}  // namespace
+}  // namespace dre::testing

@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dre/data/encoding_plan.h"
+#include "tests/data/files.h"
+
+namespace dre::testing {
+namespace {
+
+using Kind = TypedColumn::Kind;
+using Strings = std::vector<std::string>;
+
+const double missing = std::nan("");
+
+Frame numbers(const std::string& name, std::vector<double> values) {
+  const auto rows = static_cast<int64_t>(values.size());
+  return {{{name, Kind::number, std::move(values), {}, {}}}, rows, rows};
+}
+
+/// "" is missing.
+Frame words(const std::string& name, const Strings& cells) {
+  TypedColumn column{name, Kind::category, {}, {}, {}};
+  for (const auto& cell : cells) {
+    const auto found = std::find(column.levels.begin(), column.levels.end(), cell);
+    column.codes.push_back(cell.empty() ? -1 : static_cast<int32_t>(found - column.levels.begin()));
+    if (!cell.empty() && found == column.levels.end()) column.levels.push_back(cell);
+  }
+  const auto rows = static_cast<int64_t>(cells.size());
+  return {{column}, rows, rows};
+}
+
+Strings repeated(const std::vector<std::pair<std::string, int>>& counts) {
+  Strings out;
+  for (const auto& [cell, count] : counts) out.insert(out.end(), count, cell);
+  return out;
+}
+
+std::vector<double> row(const Encoding& encoding, const Frame& frame, int64_t index) {
+  const Tensor values = encoding.encode(frame).values[index].contiguous();
+  return {values.data_ptr<double>(), values.data_ptr<double>() + values.size(0)};
+}
+
+TEST(Encoding, MissingNumbersGetTheMedianAndAnIndicator) {
+  Frame a = numbers("x", {1, 2, missing, 9}), b = numbers("x", {3, 4, 5});
+  const Encoding encoding = make_encoding(a, b).encoding;
+  EXPECT_EQ(encoding.names(), (Strings{"x", "x is missing"}));
+  EXPECT_EQ(row(encoding, a, 2), (std::vector<double>{4, 1}));
+  EXPECT_EQ(row(encoding, a, 3), (std::vector<double>{9, 0}));
+}
+
+TEST(Encoding, MissingValuesThatTheFitNeverSawAreNoted) {
+  Frame a = numbers("x", {1, 2, 3}), b = numbers("x", {3, 4, 5});
+  const Encoding encoding = make_encoding(a, b).encoding;
+  const auto result = encoding.encode(numbers("x", {1, missing, missing}));
+  EXPECT_EQ(result.missing_row, 2);
+  EXPECT_EQ(result.missing_column, "x");
+  EXPECT_EQ(encoding.encode(a).missing_row, 0);
+}
+
+TEST(Encoding, PointMassesInContinuousColumnsGetAnIndicator) {
+  std::vector<double> zeros, rounded;
+  for (int i = 0; i < 200; ++i) {
+    zeros.push_back(i % 5 == 0 ? 0 : std::sin(i) + 2);
+    rounded.push_back(i % 10);
+  }
+  Frame a = numbers("x", zeros), b = numbers("x", zeros);
+  EXPECT_EQ(make_encoding(a, b).encoding.names(), (Strings{"x", "x = 0"}));
+  Frame c = numbers("x", rounded), d = numbers("x", rounded);
+  EXPECT_EQ(make_encoding(c, d).encoding.names(), Strings{"x"});
+}
+
+TEST(Encoding, TheMostFrequentLevelHasNoColumnAndRareOnesShareOne) {
+  Frame a = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"bonn", 12}, {"bern", 5}, {"", 21}}));
+  Frame b = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"kyiv", 2}}));
+  const EncodingPlan plan = make_encoding(a, b);
+  EXPECT_EQ(plan.encoding.names(), (Strings{"c = oslo", "c = (other)", "c is missing"}));
+  EXPECT_EQ(plan.one_sided_levels, Strings{"c is missing"});
+  EXPECT_EQ(row(plan.encoding, a, 0), (std::vector<double>{1, 0, 0}));
+  EXPECT_EQ(row(plan.encoding, a, 30), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(row(plan.encoding, a, 80), (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(row(plan.encoding, a, 100), (std::vector<double>{0, 0, 1}));
+  EXPECT_EQ(row(plan.encoding, b, 81), (std::vector<double>{0, 1, 0}));
+  // A new level is one of the others.
+  const auto fresh = plan.encoding.encode(words("c", {"lima"}));
+  EXPECT_EQ(fresh.unseen, 0);
+  EXPECT_EQ(fresh.values[0][1].item<double>(), 1);
+}
+
+TEST(Encoding, NewLevelsAreCountedWhereNoneIsPooled) {
+  Frame a = words("c", repeated({{"oslo", 30}, {"rome", 50}}));
+  Frame b = words("c", repeated({{"oslo", 50}, {"rome", 20}}));
+  const Encoding encoding = make_encoding(a, b).encoding;
+  EXPECT_EQ(encoding.names(), Strings{"c = rome"});
+  EXPECT_EQ(encoding.encode(words("c", {"lima", "rome", "lima"})).unseen, 2);
+}
+
+TEST(Encoding, KeepsThirtyLevels) {
+  Strings cells;
+  for (int level = 0; level < 50; ++level)
+    for (int i = 0; i < 40 + level; ++i) cells.push_back(text("level", level));
+  Frame a = words("c", cells), b = words("c", cells);
+  const Encoding encoding = make_encoding(a, b).encoding;
+  EXPECT_EQ(encoding.names().size(), 30);  // 30 levels and the others, less the most frequent
+  EXPECT_EQ(encoding.raw()[0].levels.size(), 30);
+}
+
+TEST(Encoding, LeavesOutWhatTellsNothing) {
+  Strings ids;
+  for (int i = 0; i < 100; ++i) ids.push_back(text("id", i));
+  const auto plan_of = [](Frame a, Frame b) { return make_encoding(a, b); };
+  EXPECT_EQ(plan_of(words("c", ids), words("c", ids)).encoding.names(), Strings{});
+  Strings others;
+  for (int i = 0; i < 100; ++i) others.push_back(text("no", i));
+  EXPECT_EQ(plan_of(words("c", ids), words("c", others)).id_like, Strings{"c"});
+  EXPECT_EQ(plan_of(words("c", Strings(30, "one")), words("c", Strings(30, "one"))).constant_text,
+            Strings{"c"});
+  EXPECT_EQ(plan_of(numbers("c", {missing, missing}), words("c", {"", ""})).all_missing,
+            Strings{"c"});
+  EXPECT_EQ(plan_of(numbers("c", {missing, missing}), numbers("c", {1, 2})).missing_on_one_side,
+            Strings{"c"});
+}
+
+TEST(Encoding, NumbersOnOneSideAndWordsOnTheOtherAreCategories) {
+  Frame a = numbers("c", std::vector<double>(40, 1.0));
+  Frame b = words("c", repeated({{"1", 20}, {"x", 30}}));
+  const EncodingPlan plan = make_encoding(a, b);
+  EXPECT_EQ(plan.encoding.names(), Strings{"c = x"});
+  EXPECT_EQ(plan.one_sided_levels, Strings{"c = x"});
+  EXPECT_EQ(plan.encoding.encode(a).values.sum().item<double>(), 0);
+  EXPECT_EQ(plan.encoding.encode(b).values.sum().item<double>(), 30);
+}
+
+TEST(Encoding, IsTheSameAfterSavingAndLoading) {
+  const std::string munich = "M\xFCnchen";
+  Frame a = words("c", repeated({{munich, 30}, {"rome", 50}, {"", 2}}));
+  Frame b = words("c", repeated({{munich, 40}, {"rome", 50}, {"x", 5}}));
+  const TypedColumn x = numbers("x", std::vector<double>(82, 1.0)).columns[0];
+  a.columns.push_back(x);
+  b.columns.push_back(numbers("x", std::vector<double>(95, 2.0)).columns[0]);
+  const Encoding encoding = make_encoding(a, b).encoding;
+  const std::string json = encoding.description().dump();  // throws where a text is not UTF-8
+  const Encoding loaded = Encoding::load(nlohmann::json::parse(json));
+  EXPECT_EQ(loaded.names(), encoding.names());
+  EXPECT_EQ(loaded.names()[0], "c = M\\xFCnchen");
+  EXPECT_TRUE(loaded.encode(b).values.equal(encoding.encode(b).values));
+  EXPECT_EQ(loaded.frame_options().categories, Strings{"c"});
+  EXPECT_EQ(loaded.numbers(), Strings{"x"});
+}
+
+TEST(Encoding, DamagedDescriptionsAreRefused) {
+  const auto good = Encoding(Strings{"x", "y"}).description();
+  EXPECT_EQ(Encoding::load(good).names(), (Strings{"x", "y"}));
+  for (const char* part : {"raw", "columns"}) {
+    auto bad = good;
+    bad.erase(part);
+    EXPECT_THROW(Encoding::load(bad), Error);
+  }
+  auto bad = good;
+  bad["columns"][0]["source"] = 7;
+  EXPECT_THROW(Encoding::load(bad), Error);
+}
+
+TEST(Encoding, SelectKeepsWhatItsColumnsNeed) {
+  Frame a = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"bonn", 40}}));
+  Frame b = a;
+  a.columns.push_back(numbers("x", std::vector<double>(120, 1.0)).columns[0]);
+  b.columns.push_back(a.columns[1]);
+  const Encoding encoding = make_encoding(a, b).encoding;
+  EXPECT_EQ(encoding.names(), (Strings{"c = bonn", "c = oslo", "x"}));
+  const Encoding part = encoding.select({2});
+  EXPECT_EQ(part.raw_names(), Strings{"x"});
+  EXPECT_EQ(part.names(), Strings{"x"});
+}
+
+}  // namespace
+}  // namespace dre::testing

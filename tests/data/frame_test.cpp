@@ -1,0 +1,135 @@
+#include "dre/data/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dre/data/date.h"
+#include "dre/data/reader.h"
+#include "tests/data/files.h"
+
+namespace dre::testing {
+namespace {
+
+using Kind = TypedColumn::Kind;
+using Strings = std::vector<std::string>;
+
+Frame read_frame(const std::string& csv, const FrameOptions& options = {}, int64_t block = 3) {
+  const Directory directory;
+  ReadOptions read;
+  read.words = "keep";
+  const auto reader = open_table(directory.write("t.csv", csv), read);
+  FrameBuilder builder("t.csv", reader->columns(), options);
+  while (const auto rows = reader->next(block)) builder.add(*rows);
+  return std::move(builder).finish();
+}
+
+/// Each cell of a category as text; "?" is missing.
+Strings texts(const TypedColumn& column) {
+  Strings out;
+  for (const int32_t code : column.codes)
+    out.push_back(code < 0 ? "?" : column.levels[static_cast<size_t>(code)]);
+  return out;
+}
+
+TEST(Date, IsDaysSince1970) {
+  EXPECT_EQ(parse_date("1970-01-01"), 0);
+  EXPECT_EQ(parse_date("2000/03/01"), 11017);
+  EXPECT_EQ(parse_date("1969-12-31T12:00"), -0.5);
+  EXPECT_EQ(parse_date("1970-01-02 06:00:00Z"), 1.25);
+  EXPECT_EQ(parse_date("1970-01-01T00:00:43.2"), 0.0005);
+  for (const char* text : {"", "1970", "1970-1-1", "1970-13-01", "1970-02-30", "1970-01/01",
+                           "1970-01-01x", "1970-01-01T", "1970-01-01T25:00", "rome"})
+    EXPECT_EQ(parse_date(text), std::nullopt) << text;
+}
+
+TEST(Date, IsWrittenBack) {
+  for (const char* text : {"1970-01-01", "1969-12-31", "2024-02-29", "1600-01-01",
+                           "2024-03-05T14:30:05", "1969-12-31T23:59:59"})
+    EXPECT_EQ(date_text(parse_date(text).value()), text);
+}
+
+TEST(Frame, KindsFollowFromTheCells) {
+  const Frame frame = read_frame(
+      "number,date,word,mixed\n"
+      "1,2020-01-02,rome,1.0\n"
+      "NA,,\"a, b\",x\n"
+      "3,2020-01-03,,2020-01-01\n"
+      "4.5,2020-01-04,rome,1\n");
+  ASSERT_EQ(frame.rows, 4);
+  EXPECT_EQ(frame.columns[0].kind, Kind::number);
+  EXPECT_EQ(frame.columns[0].missing(), 1);
+  EXPECT_EQ(frame.columns[0].numbers[3], 4.5);
+  EXPECT_EQ(frame.columns[1].kind, Kind::date);
+  EXPECT_EQ(frame.columns[1].numbers[2] - frame.columns[1].numbers[0], 1);
+  EXPECT_EQ(frame.columns[1].missing(), 1);
+  EXPECT_EQ(texts(frame.columns[2]), (Strings{"rome", "a, b", "?", "rome"}));
+  EXPECT_EQ(texts(frame.columns[3]), (Strings{"1", "x", "2020-01-01", "1"}));
+}
+
+TEST(Frame, DatesAndNumbersInOneColumnAreTexts) {
+  for (const char* csv : {"c\n2020-01-02\n7\n2020-01-03\n", "c\n7\n2020-01-02\n2020-01-03\n"}) {
+    const Frame frame = read_frame(csv);
+    EXPECT_EQ(frame.columns[0].kind, Kind::category);
+    EXPECT_EQ(frame.columns[0].levels.size(), 3);
+  }
+}
+
+TEST(Frame, KindsCanBeGiven) {
+  FrameOptions options;
+  options.categories = {"c"};
+  EXPECT_EQ(texts(read_frame("c\n1\n2.0\nNA\n", options).columns[0]), (Strings{"1", "2", "?"}));
+  options = {};
+  options.dates = {"c"};
+  expect_contains(message_of([&] { read_frame("c\n2020-01-02\nrome\n", options); }),
+                  {"t.csv: row 2, column 'c'", "'rome' is not a date"});
+  expect_contains(message_of([&] { read_frame("c\n2020-01-02\n3\n", options); }), {"dates, got 3"});
+}
+
+TEST(Frame, AFewWordsAmongNumbersAreErrors) {
+  std::string csv = "c,d\n";
+  for (int i = 0; i < 200; ++i) csv += text(i, ",", i % 7, "\n");
+  expect_contains(message_of([&] { read_frame(csv + "1.5.2,1\n"); }),
+                  {"t.csv: row 201, column 'c'", "'1.5.2' is not a number", "--categorical"});
+  // Among few distinct numbers a word is one more category.
+  EXPECT_EQ(read_frame(csv + "1,x\n").columns[1].levels.size(), 8);
+}
+
+TEST(Frame, InfiniteNumbersAreErrorsInNumbersAndTextInCategories) {
+  expect_contains(message_of([] { read_frame("c\n1\n2\n3\n4\n1e999\n"); }),
+                  {"t.csv: row 5, column 'c'", "1e999", "infinite"});
+  EXPECT_EQ(texts(read_frame("c\nab\n12e4567\n").columns[0]), (Strings{"ab", "12e4567"}));
+}
+
+TEST(Frame, BytesThatAreNoUtf8AreKept) {
+  EXPECT_EQ(texts(read_frame("c\nM\xFCnchen\nrome\n").columns[0]), (Strings{"M\xFCnchen", "rome"}));
+}
+
+TEST(Frame, OfMoreRowsAFairSampleIsKept) {
+  std::string csv = "c\n";
+  for (int i = 0; i < 4000; ++i) csv += text(i, "\n");
+  FrameOptions options;
+  options.max_rows = 1000;
+  const Frame frame = read_frame(csv, options, 64);
+  EXPECT_EQ(frame.rows, 1000);
+  EXPECT_EQ(frame.rows_read, 4000);
+  const Tensor kept = torch::tensor(frame.columns[0].numbers, torch::kFloat64);
+  // The mean of 1000 of 0..3999: standard error 1155 / sqrt(1000) * sqrt(3/4) = 31.6
+  EXPECT_NEAR(kept.mean().item<double>(), 1999.5, 4 * 31.6);
+  EXPECT_EQ(std::get<0>(at::_unique(kept)).size(0), 1000);
+}
+
+TEST(Frame, TextsThatAllDifferAreGivenUp) {
+  FrameBuilder builder("t.csv", {"id"}, {});
+  for (int64_t block = 0; block < 12; ++block) {
+    Table table{{"id"}, torch::full({10000, 1}, std::nan(""), torch::kFloat64), {}, {{}}};
+    for (int64_t i = 0; i < 10000; ++i) table.words[0].push_back({i, text("id", block, "-", i)});
+    builder.add(table);
+  }
+  const Frame frame = std::move(builder).finish();
+  EXPECT_TRUE(frame.columns[0].id_like);
+  EXPECT_TRUE(frame.columns[0].levels.empty());
+}
+
+}  // namespace
+}  // namespace dre::testing
