@@ -65,7 +65,7 @@ std::vector<Row> rows(const Settings& settings, const Scale& scale) {
   };
   // Larger than the paper's where noise in the batch is what limits the answer: one matrix is
   // decomposed for a whole batch, and a GPU takes large batches for free.
-  const auto large = settings.pick<int64_t>(2048, 512, 128);
+  const auto large = settings.pick<int64_t>(2048, 256, 128);
   for (const bool fresh : {true, false}) {
     add("parametric joint", "parametric", fresh, large, 6'000, 5e-3);
     add("parametric joint, the paper's weight", "parametric", fresh, large, 6'000, 5e-3);
