@@ -74,6 +74,9 @@ Tensor true_log_ratio(const Tensor& x, double sigma) {
   return -0.5 * x.square() * (1 / (sigma * sigma) - 1) - std::log(sigma);
 }
 
+/// From x = 0 to x = 2.
+double exact_range(double sigma) { return 2 * (1 / (sigma * sigma) - 1); }
+
 /// log r by integration of the time score over [-2, 2], against the truth.
 void add_curve(Json& result, const Model& model, double sigma, int64_t points) {
   const Tensor x = torch::linspace(-2, 2, points, torch::kFloat64).unsqueeze(1);
@@ -162,9 +165,9 @@ class Gaussian1d final : public Experiment {
          "goal"},
         {}};
     for (const auto& task : tasks())
-      table.rows.push_back({task.row, 0.0, results.mean(task.row, "theta"),
-                            results.mean(task.row, "range"), results.mean(task.row, "error"),
-                            results.mean(task.row, "relative"), 0.001});
+      table.rows.push_back({task.row, 0.0, results.mean(task.row, "theta"), exact_range(task.sigma),
+                            results.mean(task.row, "error"), results.mean(task.row, "relative"),
+                            0.001});
     Outcome out{{table}, {}, {}};
     for (const auto& task : tasks())
       if (const Json* result = results.find(task.row)) {
