@@ -11,6 +11,7 @@
 #include "benchmarks/pairs/suite.h"
 #include "benchmarks/results.h"
 #include "dre/base/context.h"
+#include "dre/base/threads.h"
 
 namespace dre::benchmarks {
 namespace {
@@ -45,10 +46,9 @@ std::optional<Score> attempt(const Cell& cell, const pairs::Pair& pair, const Me
 }
 
 int run(const Options& options) {
-  const auto table = method_table();
   Results results(options.out);
   Selection selection{{}, options.methods, options.rows, options.seeds};
-  for (const auto& name : options.methods) choose("method", table, name);
+  for (const auto& name : options.methods) method_by_name(name);
   for (const auto& name : options.pairs)
     selection.pairs.push_back(describe(pairs::pair_by_name(name)));
 
@@ -59,7 +59,7 @@ int run(const Options& options) {
       for (const auto& method : options.methods) {
         const Cell cell{name, method, options.rows, static_cast<uint64_t>(seed)};
         if (results.has(cell)) continue;
-        const auto score = attempt(cell, pair, choose("method", table, method));
+        const auto score = attempt(cell, pair, method_by_name(method));
         if (score) results.add(cell, *score);
         complete &= score.has_value();
       }
@@ -72,11 +72,14 @@ int run(const Options& options) {
 }  // namespace dre::benchmarks
 
 int main(int argc, char** argv) {
+  dre::use_threads(0);
   dre::benchmarks::Options options;
   CLI::App app("Mean squared error of log density ratios on pairs with known truth");
   app.add_option("--pairs", options.pairs, "pairs, separated by commas; default all")
       ->delimiter(',');
-  app.add_option("--methods", options.methods, "methods, separated by commas; default all")
+  app.add_option("--methods", options.methods,
+                 "methods, separated by commas, each with options if wanted, as in time:batch=256; "
+                 "default all")
       ->delimiter(',');
   app.add_option("--rows", options.rows, "training rows a side")
       ->capture_default_str()

@@ -3,12 +3,15 @@
 ///     integration --pairs gaussian-2d,mixture-10 --methods time,velocity --steps 1000
 ///
 /// Evaluations a row and the error against 400 Gauss-Legendre nodes, as a Markdown table on
-/// standard output. The Runge-Kutta line is the paper's protocol.
+/// standard output. The Runge-Kutta line is the paper's protocol. `--rows-out` adds a csv file with
+/// a line for each row.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fstream>
 
 #include "benchmarks/pairs/suite.h"
 #include "dre/apps/fit.h"
+#include "dre/base/threads.h"
 
 namespace dre::benchmarks {
 namespace {
@@ -25,6 +28,7 @@ struct Options {
   int64_t width = 256;
   int64_t seed = 0;
   int64_t max_evaluations = IntegrateOptions{}.max_evaluations;
+  std::string rows_out;
 };
 
 struct Row {
@@ -70,6 +74,14 @@ Row compare(const Integral& got, const Tensor& exact) {
           got.evaluations};
 }
 
+void write_rows(const Integral& got, const Tensor& exact, const std::string& label,
+                std::ostream& out) {
+  for (int64_t i = 0; i < exact.size(0); ++i)
+    out << label << ',' << got.row_evaluations[i].item<int64_t>() << ','
+        << got.value[i].item<double>() << ',' << got.error[i].item<double>() << ','
+        << (got.value[i] - exact[i]).abs().item<double>() << '\n';
+}
+
 void run_model(const std::string& pair_name, const std::string& method, const Options& options) {
   const torch::NoGradGuard no_grad;
   const pairs::Pair pair = pairs::pair_by_name(pair_name);
@@ -89,7 +101,12 @@ void run_model(const std::string& pair_name, const std::string& method, const Op
   choice.max_evaluations = options.max_evaluations;
   for (const auto& name : options.integrators) {
     choice.method = name;
-    const Row row = compare(integrate_residual(score, x, choice), exact);
+    const Integral got = integrate_residual(score, x, choice);
+    const Row row = compare(got, exact);
+    if (!options.rows_out.empty()) {
+      std::ofstream out(options.rows_out, std::ios::app);
+      write_rows(got, exact, pair_name + ',' + method + ',' + name, out);
+    }
     std::printf("| %s | %s | %s | %d | %.1f | %.1e | %.1e | %.1e |\n", pair_name.c_str(),
                 method.c_str(), name.c_str(), static_cast<int>(row.max_evaluations),
                 row.mean_evaluations, row.max_error, row.mean_error, row.claimed_error);
@@ -109,6 +126,7 @@ void run(const Options& options) {
 }  // namespace dre::benchmarks
 
 int main(int argc, char** argv) {
+  dre::use_threads(0);
   dre::benchmarks::Options options;
   CLI::App app("Cost and error of the integrators on fitted models");
   const auto list = [&](const char* flag, std::vector<std::string>& value, const char* help) {
@@ -124,6 +142,8 @@ int main(int argc, char** argv) {
   app.add_option("--steps", options.steps, "optimizer steps")->capture_default_str();
   app.add_option("--width", options.width, "of the networks")->capture_default_str();
   app.add_option("--max-evaluations", options.max_evaluations, "of a row")->capture_default_str();
+  app.add_option("--rows-out", options.rows_out,
+                 "csv to append to: pair,method,integrator,evaluations,value,estimate,error");
   app.add_option("--seed", options.seed, "seed")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {

@@ -1,5 +1,7 @@
 #include "benchmarks/method.h"
 
+#include <sstream>
+
 #include "dre/apps/fit.h"
 
 namespace dre::benchmarks {
@@ -32,18 +34,28 @@ std::vector<std::string> column_names(int64_t d) {
 }
 
 /// A fit of the library with all options at their defaults but the ones given.
-Method library_method(const std::string& method, const std::string& reference = "gaussian") {
+Method library_method(const nlohmann::json& changed) {
+  FitOptions options;
+  from_json(changed, options, "the method");
+  validate(options);
   return
       [=](const Tensor& numerator, const Tensor& denominator, const Tensor& test, uint64_t seed) {
-        FitOptions options;
-        options.method = method;
-        options.reference = reference;
-        options.seed = static_cast<int64_t>(seed);
+        FitOptions seeded = options;
+        seeded.seed = static_cast<int64_t>(seed);
         Progress silent;
         const FitResult result = fit(make_samples(numerator), make_samples(denominator),
-                                     column_names(numerator.size(1)), options, silent);
+                                     column_names(numerator.size(1)), seeded, silent);
         return result.estimator.log_ratio(test).log_ratio;
       };
+}
+
+/// "a=1" as an entry of an object; what is no JSON value is a string.
+void add_option(nlohmann::json& options, const std::string& text) {
+  const size_t equals = text.find('=');
+  check(equals != std::string::npos, "'", text, "' is not option=value");
+  const std::string value = text.substr(equals + 1);
+  auto parsed = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
+  options[text.substr(0, equals)] = parsed.is_discarded() ? nlohmann::json(value) : parsed;
 }
 
 }  // namespace
@@ -58,10 +70,19 @@ std::vector<Named<Method>> method_table() {
        [](const Tensor& numerator, const Tensor& denominator, const Tensor& test, uint64_t) {
          return gaussian_plug_in(numerator, denominator, test, /*pooled=*/true);
        }}};
-  for (const auto& name : fit_method_names()) table.push_back({name, library_method(name)});
   for (const auto& name : fit_method_names())
-    table.push_back({name + "-no-reference", library_method(name, "none")});
+    table.push_back({name, library_method({{"method", name}})});
   return table;
+}
+
+Method method_by_name(const std::string& name) {
+  std::istringstream parts(name);
+  std::string part;
+  std::getline(parts, part, ':');
+  if (part == name) return choose("method", method_table(), name);
+  nlohmann::json options = {{"method", part}};
+  while (std::getline(parts, part, ':')) add_option(options, part);
+  return library_method(options);
 }
 
 }  // namespace dre::benchmarks

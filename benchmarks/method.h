@@ -1,4 +1,4 @@
-/// The methods that the accuracy benchmark compares: one row a method.
+/// The methods that the accuracy benchmark compares.
 #pragma once
 
 #include <torch/types.h>
@@ -18,7 +18,12 @@ using torch::Tensor;
 using Method = std::function<Tensor(const Tensor& numerator, const Tensor& denominator,
                                     const Tensor& test, uint64_t seed)>;
 
+/// The methods with all options at their defaults.
 std::vector<Named<Method>> method_table();
+
+/// The method called `name`, or `name:option=value:...` with options as `dre fit` has them:
+/// `auto:reference=none`, `time:matching=boundary:batch=256`.
+Method method_by_name(const std::string& name);
 
 /// Log ratio of two Gaussians with the samples' moments; `pooled` gives both the mean of the two
 /// covariances.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dre/apps/fit.h"
+#include "dre/base/threads.h"
 #include "dre/base/version.h"
 
 namespace {
@@ -65,6 +66,7 @@ int main(int argc, char** argv) {
   const int repetitions = argc > 2 ? std::atoi(argv[2]) : 5;
   const dre::ScoreOptions shape;
   const double speed = sgemm_speed(shape.width, repetitions);
+  dre::use_threads(0);
   std::printf("%d threads, LibTorch %s; sgemm at width %ld: %.0f GFLOP/s\n\n",
               at::get_num_threads(), dre::torch_version().c_str(), long(shape.width), speed * 1e-9);
   std::printf("| method | evaluations a row | rows a second | bound by the products | share |\n");

@@ -1,15 +1,20 @@
 /// One training step of time score matching (forward, loss, backward; no optimiser), in one run:
-/// duals with fused activations against double backward through LibTorch's own operations.
 ///
-///     L = E[s^2 + 2 ds/dt] + 2 E_q[s(x0, 0)] - 2 E_p[s(x1, 1)]
+///     by parts:  L = E[s^2 + 2 ds/dt] + 2 E_q[s(x0, 0)] - 2 E_p[s(x1, 1)]    (the paper's)
+///     pathwise:  L = E[s^2 - 2 (grad s).(dx_t/dt)]                           (the same in the
+///     mean)
+///
+/// by duals through dense_stack, against double backward through LibTorch's own operations.
 ///
 /// Usage: training_step [repetitions [width]]
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -18,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "dre/base/threads.h"
 #include "dre/base/version.h"
 #include "dre/dual/layers.h"
 #include "dre/network/mlp.h"
@@ -31,6 +37,7 @@ constexpr int64_t batch = 256, columns = 2, hidden = 3;
 
 struct Batch {
   Tensor x, t;         ///< points on the bridge and their times
+  Tensor velocity;     ///< dx_t/dt
   Tensor ends, end_t;  ///< x0 at t = 0, then x1 at t = 1
 };
 
@@ -38,7 +45,7 @@ Batch make_batch(at::Generator& generator) {
   const Tensor x0 = dre::normal({batch, columns}, torch::kFloat32, generator) + 4;
   const Tensor x1 = dre::normal({batch, columns}, torch::kFloat32, generator);
   const Tensor t = dre::uniform({batch, 1}, torch::kFloat32, generator);
-  return {(1 - t) * x0 + t * x1, t, at::cat({x0, x1}),
+  return {(1 - t) * x0 + t * x1, t, x1 - x0, at::cat({x0, x1}),
           at::cat({at::zeros({batch, 1}), at::ones({batch, 1})})};
 }
 
@@ -51,6 +58,14 @@ Tensor dual_step(dre::Mlp& mlp, const Batch& b) {
   mlp.parameters().zero_gradient();
   const Dual score = mlp.forward(b.x, {b.t, at::ones_like(b.t)});
   const Tensor loss = loss_of(score.value, score.tangent, mlp.forward(b.ends, b.end_t).value);
+  loss.backward();
+  return loss.detach();
+}
+
+Tensor pathwise_step(dre::Mlp& mlp, const Batch& b) {
+  mlp.parameters().zero_gradient();
+  const Dual score = mlp.forward({b.x, b.velocity}, b.t);
+  const Tensor loss = (score.value.square() - 2 * score.tangent).mean();
   loss.backward();
   return loss.detach();
 }
@@ -95,8 +110,20 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// LibTorch's own way gets the threads that the machine's BLAS starts by default; ours the one pool
+/// that use_threads leaves.
+enum class Threads { as_found, one_pool };
+
+void choose_threads(Threads threads) {
+  static const auto set =
+      reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+  if (set) set(at::get_num_threads());
+  if (threads == Threads::one_pool) dre::use_threads(0);
+}
+
 struct Item {
   std::string name;
+  Threads threads;
   std::function<void()> work;
   Cost median{};
 };
@@ -106,6 +133,7 @@ void measure(std::vector<Item>& items, int repetitions) {
   std::vector<std::vector<double>> wall(items.size()), processor(items.size());
   for (int i = -3; i < repetitions; ++i)
     for (size_t k = 0; k < items.size(); ++k) {
+      choose_threads(items[k].threads);
       const Cost once = cost(items[k].work);
       if (i < 0) continue;
       wall[k].push_back(once.wall_ms);
@@ -135,16 +163,18 @@ std::function<void()> products(int64_t width, const std::vector<int64_t>& row_bl
   };
 }
 
-/// The activations of one dual step, forward and backward, with the autograd nodes they need.
-std::function<void()> dual_activations(int64_t width) {
-  const Tensor x = at::ones({batch, width}).neg().requires_grad_(), v = at::ones({batch, width});
-  const Tensor ends = at::ones({2 * batch, width}).neg().requires_grad_();
-  const Tensor g = at::ones({batch, width}), g_ends = at::ones({2 * batch, width});
+/// The activations of one pathwise step, forward: bias, value, tangent, slope and bend of each row.
+std::function<void()> activations(int64_t width) {
+  const Tensor z = at::ones({4, batch, width}).neg(), out = at::empty({2, batch, width});
+  const Tensor bias = at::zeros({width});
+  const dre::PairRow<float> row = dre::activations().front().pair_row_float;
   return [=] {
-    for (int64_t layer = 0; layer < hidden; ++layer) {
-      const Dual y = dre::elu(Dual(x, v)), y_ends = dre::elu(Dual(ends));
-      torch::autograd::grad({y.value, y.tangent, y_ends.value}, {x, ends}, {g, g, g_ends});
-    }
+    const int64_t half = batch * width;
+    float *in = z.data_ptr<float>(), *y = out.data_ptr<float>();
+    for (int64_t layer = 0; layer < hidden; ++layer)
+      for (int64_t i = 0; i < half; i += width)
+        row(in + i, in + half + i, bias.data_ptr<float>(), y + i, y + half + i, in + 2 * half + i,
+            in + 3 * half + i, width);
   };
 }
 
@@ -166,6 +196,34 @@ double gradient_difference(dre::Mlp& mlp, const Batch& b) {
   plain_step(mlp, b);
   const Tensor theirs = mlp.parameters().flat_gradient();
   return ((ours - theirs).norm() / theirs.norm()).item<double>();
+}
+
+/// The gradients of many batches: their mean, and the root of the summed variances of its entries.
+struct Spread {
+  Tensor mean;
+  double noise;
+};
+
+Spread spread(dre::Mlp& mlp, Tensor (*step)(dre::Mlp&, const Batch&), int batches) {
+  auto generator = dre::Context{}.generator("batches");
+  std::vector<Tensor> all;
+  for (int i = 0; i < batches; ++i) {
+    step(mlp, make_batch(generator));
+    all.push_back(mlp.parameters().flat_gradient().to(torch::kFloat64));
+  }
+  const Tensor gradients = at::stack(all);
+  return {gradients.mean(0), std::sqrt(gradients.var(0).sum().item<double>())};
+}
+
+/// Both losses on the same batches: one gradient in the mean, and how noisy each is.
+void print_spreads(dre::Mlp& mlp) {
+  const int batches = 400;
+  const Spread parts = spread(mlp, dual_step, batches), path = spread(mlp, pathwise_step, batches);
+  const double error = std::hypot(parts.noise, path.noise) / std::sqrt(double(batches));
+  std::printf(
+      "mean gradient of %d batches: by parts and pathwise differ by %.2f standard errors of its "
+      "norm; noise of one batch by parts %.3g, pathwise %.3g\n\n",
+      batches, (parts.mean - path.mean).norm().item<double>() / error, parts.noise, path.noise);
 }
 
 }  // namespace
@@ -194,26 +252,30 @@ int main(int argc, char** argv) {
               dre::torch_version().c_str());
   std::printf("MLP %ld+1 -> %ld x %ld ELU -> 1, batch %ld, %d repetitions\n", long(columns),
               long(hidden), long(width), long(batch), repetitions);
-  std::printf("relative difference of the gradients %.1e\n\n", gradient_difference(mlp, b));
+  std::printf("by parts, relative difference of the gradients %.1e\n", gradient_difference(mlp, b));
+  print_spreads(mlp);
 
   std::vector<Item> items = {
-      {"dual, fused activations", [&] { dual_step(mlp, b); }},
-      {"double backward", [&] { plain_step(mlp, b); }},
-      {"matrix products, value and tangent apart", products(width, {batch, batch, 2 * batch})},
-      {"matrix products, all rows at once", products(width, {4 * batch})},
-      {"activations of the dual step", dual_activations(width)},
-      {"graph of the dual step at width 1", overhead()},
+      {"duals, pathwise", Threads::one_pool, [&] { pathwise_step(mlp, b); }},
+      {"duals, by parts", Threads::one_pool, [&] { dual_step(mlp, b); }},
+      {"double backward, by parts", Threads::as_found, [&] { plain_step(mlp, b); }},
+      {"matrix products by parts", Threads::as_found, products(width, {2 * batch, 2 * batch})},
+      {"matrix products pathwise", Threads::as_found, products(width, {2 * batch})},
+      {"activations pathwise, one thread", Threads::one_pool, activations(width)},
+      {"graph of the step by parts at width 1", Threads::one_pool, overhead()},
   };
   measure(items, repetitions);
   std::printf("%-44s %8s %12s\n", "median of one step, ms", "wall", "processor");
   for (const Item& item : items)
     std::printf("%-44s %8.3f %12.3f\n", item.name.c_str(), item.median.wall_ms,
                 item.median.processor_ms);
-  const Cost &ours = items[0].median, &theirs = items[1].median, &matrices = items[2].median;
+  const Cost &path = items[0].median, &parts = items[1].median, &theirs = items[2].median;
+  const Cost& matrices = items[3].median;
   const double flops = 2.0 * 3 * (hidden - 1) * 4 * batch * width * width;
   std::printf(
-      "\nspeed-up %.2f wall, %.2f processor; products alone %.0f GFLOP/s of the processor, "
-      "%.0f %% of the dual step\n",
-      theirs.wall_ms / ours.wall_ms, theirs.processor_ms / ours.processor_ms,
-      flops / matrices.processor_ms * 1e-6, 100 * matrices.processor_ms / ours.processor_ms);
+      "\nspeed-up over double backward: pathwise %.2f wall, %.2f processor; by parts %.2f wall, "
+      "%.2f processor\nproducts alone %.0f GFLOP/s, %.0f %% of the step by parts\n",
+      theirs.wall_ms / path.wall_ms, theirs.processor_ms / path.processor_ms,
+      theirs.wall_ms / parts.wall_ms, theirs.processor_ms / parts.processor_ms,
+      flops / matrices.wall_ms * 1e-6, 100 * matrices.wall_ms / parts.wall_ms);
 }

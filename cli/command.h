@@ -21,6 +21,9 @@ int run_info(int argc, char** argv);
 int run_compare(int argc, char** argv);
 int run_weights(int argc, char** argv);
 int run_mi(int argc, char** argv);
+int run_flow(int argc, char** argv);
+int run_data(int argc, char** argv);
+int run_ebm(int argc, char** argv);
 int run_experiment(int argc, char** argv);
 
 }  // namespace dre::cli

@@ -104,7 +104,9 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
   settings.sweep = config.sweep;
   const int64_t usual = config.quick ? 1 : experiment->describe().seeds;
   settings.seeds = config.seeds > 0 ? config.seeds : usual;
-  const std::string cells = config.out.empty() ? "" : config.out + "/cells-" + name;
+  const std::string work = experiment->describe().work;
+  const std::string cells =
+      config.out.empty() ? "" : text(config.out, "/cells-", work.empty() ? name : work);
   ProgressBar progress(who, quiet);
   const StopSignals signals;
   const RunReport done =

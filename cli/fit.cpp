@@ -15,6 +15,7 @@
 #include "cli/summary.h"
 #include "dre/apps/diagnostics.h"
 #include "dre/apps/sides.h"
+#include "dre/base/threads.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
 #include "dre/ratio/model_file.h"
@@ -150,7 +151,7 @@ std::string result_text(const Arguments& arguments, const nlohmann::json& record
 int run(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const FitConfig& config = arguments.config;
-  if (config.threads > 0) at::set_num_threads(static_cast<int>(config.threads));
+  use_threads(static_cast<int>(config.threads));
   ProgressBar progress(who, arguments.run.quiet);
   check_out(config.out);
   device_by_name(config.fit.device);

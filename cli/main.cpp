@@ -29,6 +29,9 @@ const std::vector<Named<Subcommand>>& subcommands() {
       {"compare", {run_compare, "how far two tables are apart, and where"}},
       {"weights", {run_weights, "weights that make one table look like the other"}},
       {"mi", {run_mi, "mutual information of two groups of columns"}},
+      {"flow", {run_flow, "normalised densities: fit, eval, sample"}},
+      {"data", {run_data, "fetches data sets: mnist"}},
+      {"ebm", {run_ebm, "energy-based models of images: fit, eval, sample"}},
       {"experiment", {run_experiment, "the paper's experiments, its figures beside ours"}},
   };
   return table;

@@ -1,5 +1,4 @@
 /// dre ratio: log-ratios of the rows of a file, a block at a time.
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <iostream>
@@ -9,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "dre/apps/diagnostics.h"
+#include "dre/base/threads.h"
 #include "dre/data/frame.h"
 #include "dre/data/output.h"
 #include "dre/data/place.h"
@@ -140,7 +140,7 @@ int judge(const Counts& counts, Progress& progress) {
 int run(const RatioConfig& config, bool quiet) {
   check(!config.model.empty(), "--model FILE is missing");
   check(!config.input.empty(), "--input FILE is missing");
-  if (config.threads > 0) at::set_num_threads(static_cast<int>(config.threads));
+  use_threads(static_cast<int>(config.threads));
   check_writable(config.output);
   Context context;
   context.device = device_by_name(config.device);

@@ -10,6 +10,12 @@ namespace dre::experiments {
 
 std::string Cell::name() const { return text(row, ", seed ", seed); }
 
+double number_in(const Json& result, const std::string& field) {
+  const auto found = result.find(field);
+  const bool number = found != result.end() && found->is_number();
+  return number ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
 const Json* Results::find(const std::string& row, int64_t seed) const {
   const auto found = all_.find({row, seed});
   return found == all_.end() ? nullptr : &found->second;
@@ -17,12 +23,8 @@ const Json* Results::find(const std::string& row, int64_t seed) const {
 
 std::vector<double> Results::numbers(const std::string& row, const std::string& field) const {
   std::vector<double> out;
-  for (const auto& [key, result] : all_) {
-    if (key.first != row || !result.contains(field)) continue;
-    const Json& value = result[field];  // null is what JSON makes of NaN and infinity
-    out.push_back(value.is_number() ? value.get<double>()
-                                    : std::numeric_limits<double>::quiet_NaN());
-  }
+  for (const auto& [key, result] : all_)
+    if (key.first == row && result.contains(field)) out.push_back(number_in(result, field));
   return out;
 }
 

@@ -43,6 +43,9 @@ struct Cell {
   std::string name() const;  ///< "TRE(4), seed 0"
 };
 
+/// A field of a result; NaN where there is none, or where JSON could not hold it.
+double number_in(const Json& result, const std::string& field);
+
 /// The results of the cells that are there.
 class Results final {
  public:
@@ -75,8 +78,9 @@ struct Outcome {
 
 struct Description {
   std::string title;
-  std::string claim;  ///< what the paper says, in a few sentences
-  int64_t seeds = 1;  ///< unless the user asks for others
+  std::string claim;      ///< what the paper says, in a few sentences
+  int64_t seeds = 1;      ///< unless the user asks for others
+  std::string work = "";  ///< whose cells it shares; empty: it has its own
 };
 
 class Experiment {

@@ -4,10 +4,8 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <cstring>
-
 #include "dre/base/error.h"
-#include "dre/dual/elementary.h"
+#include "dre/dual/jets.h"
 #include "dre/dual/once.h"
 #include "dre/dual/stacked.h"
 
@@ -17,84 +15,6 @@ namespace {
 using namespace elementary;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-/// phi, phi' and phi'' at one point.
-template <class V>
-struct Jet {
-  V value, slope, bend;
-};
-
-// An activation is a struct that gives the jet of a pack of numbers or of a tensor by one formula.
-
-struct Elu {
-  template <class V>
-  [[gnu::always_inline]] static Jet<V> jet(const V& x) {
-    const Exponential<V> e = exponentials(V(negative_part(x)));  // exactly 1 and 0 for x > 0
-    return {positive_part(x) + e.minus_one, e.value, e.value - step(x)};
-  }
-};
-
-struct Tanh {
-  template <class V>
-  [[gnu::always_inline]] static Jet<V> jet(const V& x) {
-    const Exponential<V> e = exponentials(V(-2 * magnitude(x)));
-    const V share = 1 / (1 + e.value);
-    const V value = with_sign(V(-e.minus_one * share), x);
-    const V slope = 4 * e.value * share * share;  // 1 - tanh^2 would cancel
-    return {value, slope, -2 * value * slope};
-  }
-};
-
-/// The logistic function, nothing of it by subtraction from 1.
-template <class V>
-struct Logistic {
-  V small, large, rest;  ///< exp(-|x|), sigma(|x|), sigma(-|x|)
-  V up;                  ///< sigma(x)
-
-  [[gnu::always_inline]] explicit Logistic(const V& x)
-      : small(exponentials(V(-magnitude(x))).value),
-        large(1 / (1 + small)),
-        rest(small * large),
-        up(by_sign(x, large, rest)) {}
-};
-
-struct Silu {
-  template <class V>
-  [[gnu::always_inline]] static Jet<V> jet(const V& x) {
-    const Logistic<V> s(x);
-    const V slope = s.large * s.rest;
-    return {x * s.up, s.up + x * slope, slope * (2 - magnitude(x) * (s.large - s.rest))};
-  }
-};
-
-struct Softplus {
-  template <class V>
-  [[gnu::always_inline]] static Jet<V> jet(const V& x) {
-    const Logistic<V> s(x);
-    return {positive_part(x) + log_one_plus(s.small), s.up, s.large * s.rest};
-  }
-};
-
-/// Calls body(i, count) for blocks of one pack each; the last may be shorter.
-template <class T, class Body>
-[[gnu::always_inline]] inline void for_packs(int64_t n, Body&& body) {
-  constexpr int64_t lanes = sizeof(Pack<T>) / sizeof(T);
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) body(i, lanes);
-  if (i < n) body(i, n - i);
-}
-
-template <class T>
-[[gnu::always_inline]] inline Pack<T> load(const T* from, int64_t count) {
-  Pack<T> pack{};
-  std::memcpy(&pack, from, count * sizeof(T));
-  return pack;
-}
-
-template <class T>
-[[gnu::always_inline]] inline void store(const Pack<T>& pack, T* to, int64_t count) {
-  std::memcpy(to, &pack, count * sizeof(T));
-}
 
 // The four loops, the same for every activation.
 
@@ -134,6 +54,32 @@ void backward_pair(const T* x, const T* xdot, const T* gy, const T* gydot, T* gx
         store<T>(load(gy + i, count) * jet.slope + pulled * jet.bend * load(xdot + i, count),
                  gx + i, count);
         store<T>(pulled * jet.slope, gxdot + i, count);
+      });
+}
+
+// One row of a layer: bias, activation and what the backward pass needs, in one pass over memory.
+
+template <class Phi, class T>
+void value_row(const T* z, const T* bias, T* y, T* slope, int64_t n) {
+  for_packs<T>(
+      n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+        const Jet<Pack<T>> jet = Phi::jet(Pack<T>(load(z + i, count) + load(bias + i, count)));
+        store<T>(jet.value, y + i, count);
+        if (slope) store<T>(jet.slope, slope + i, count);
+      });
+}
+
+template <class Phi, class T>
+void pair_row(const T* z, const T* zdot, const T* bias, T* y, T* ydot, T* slope, T* bend,
+              int64_t n) {
+  for_packs<T>(
+      n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+        const Jet<Pack<T>> jet = Phi::jet(Pack<T>(load(z + i, count) + load(bias + i, count)));
+        const Pack<T> moving = load(zdot + i, count);
+        store<T>(jet.value, y + i, count);
+        store<T>(jet.slope * moving, ydot + i, count);
+        if (slope) store<T>(jet.slope, slope + i, count);
+        if (bend) store<T>(jet.bend * moving, bend + i, count);
       });
 }
 
@@ -235,11 +181,29 @@ Dual activate(const Dual& x) {
   return {out[0], out[1]};
 }
 
+template <class Phi>
+Activation row_of_table(const char* name) {
+  return {name,
+          activate<Phi>,
+          value_row<Phi, float>,
+          value_row<Phi, double>,
+          pair_row<Phi, float>,
+          pair_row<Phi, double>};
+}
+
 }  // namespace
 
 Dual elu(const Dual& x) { return activate<Elu>(x); }
 Dual tanh(const Dual& x) { return activate<Tanh>(x); }
 Dual silu(const Dual& x) { return activate<Silu>(x); }
 Dual softplus(const Dual& x) { return activate<Softplus>(x); }
+Dual leaky_relu(const Dual& x) { return activate<LeakyRelu>(x); }
+
+const std::vector<Activation>& activations() {
+  static const std::vector<Activation> table = {
+      row_of_table<Elu>("elu"), row_of_table<Silu>("silu"), row_of_table<Tanh>("tanh"),
+      row_of_table<Softplus>("softplus"), row_of_table<LeakyRelu>("leaky-relu")};
+  return table;
+}
 
 }  // namespace dre

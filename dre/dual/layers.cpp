@@ -14,12 +14,6 @@ Dual affine(const Dual& x, const Tensor& bias, Map&& map) {
 
 }  // namespace
 
-Dual leaky_relu(const Dual& x, double slope) {
-  Tensor value = at::leaky_relu(x.value, slope);
-  if (!x.has_tangent()) return value;
-  return {value, at::where(x.value > 0, x.tangent, x.tangent * slope)};
-}
-
 Dual group_norm(const Dual& x, int64_t groups, const Tensor& weight, const Tensor& bias,
                 double eps) {
   check(x.value.dim() >= 2 && x.value.size(1) == weight.size(0), "group_norm takes [n, ",

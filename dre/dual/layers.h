@@ -9,9 +9,6 @@
 
 namespace dre {
 
-/// x for x > 0, else slope * x. Its second derivative is zero: not for score networks.
-Dual leaky_relu(const Dual& x, double slope);
-
 /// x: [n, channels, ...], weight and bias: [channels]; mean 0 and variance 1 over each of `groups`
 /// groups of channels of a row, then scaled and shifted.
 Dual group_norm(const Dual& x, int64_t groups, const Tensor& weight, const Tensor& bias,

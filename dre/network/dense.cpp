@@ -3,28 +3,16 @@
 #include <cmath>
 
 #include "dre/base/names.h"
-#include "dre/dual/layers.h"
+#include "dre/dual/dense_stack.h"
+#include "dre/dual/linear.h"
 
 namespace dre {
-namespace {
-
-const std::vector<Named<Activation>>& activations() {
-  static const std::vector<Named<Activation>> table = {
-      {"elu", [](const Dual& x) { return elu(x); }},
-      {"silu", [](const Dual& x) { return silu(x); }},
-      {"tanh", [](const Dual& x) { return tanh(x); }},
-      {"softplus", [](const Dual& x) { return softplus(x); }},
-      {"leaky-relu", [](const Dual& x) { return leaky_relu(x, 0.3); }},
-  };
-  return table;
-}
-
-}  // namespace
-
 Names activation_names() { return names_of(activations()); }
 
 const Activation& activation_by_name(const std::string& name) {
-  return choose("activation", activations(), name);
+  for (const Activation& activation : activations())
+    if (activation.name == name) return activation;
+  fail(Error::Kind::usage, "unknown activation '", name, "'; known are ", join(activation_names()));
 }
 
 Dual Dense::operator()(const Dual& x) const { return linear(x, weight, bias); }
@@ -44,20 +32,18 @@ Dense add_dense(Parameters& parameters, const std::string& name, int64_t in, int
   return {weight, parameters.add(name + ".bias", initial({out}))};
 }
 
-Dual DenseStack::operator()(const Dual& x) const {
-  Dual hidden = x;
-  for (size_t i = 0; i + 1 < layers.size(); ++i) hidden = activation(layers[i](hidden));
-  return layers.back()(hidden);
-}
+Dual DenseStack::operator()(const Dual& x) const { return dense_stack(x, parameters, *activation); }
 
 DenseStack add_stack(Parameters& parameters, const std::string& name,
                      const std::vector<int64_t>& widths, const std::string& activation,
                      bool zero_last, const Context& context, at::Generator& generator) {
-  DenseStack stack{{}, activation_by_name(activation)};
+  DenseStack stack{{}, &activation_by_name(activation)};
   const size_t count = widths.size() - 1;
-  for (size_t i = 0; i < count; ++i)
-    stack.layers.push_back(add_dense(parameters, text(name, ".", i), widths[i], widths[i + 1],
-                                     zero_last && i + 1 == count, context, generator));
+  for (size_t i = 0; i < count; ++i) {
+    const Dense layer = add_dense(parameters, text(name, ".", i), widths[i], widths[i + 1],
+                                  zero_last && i + 1 == count, context, generator);
+    stack.parameters.insert(stack.parameters.end(), {layer.weight, layer.bias});
+  }
   return stack;
 }
 

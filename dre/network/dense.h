@@ -1,20 +1,17 @@
 /// Dense layers with their parameters: the common part of all fully connected networks.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "dre/base/context.h"
 #include "dre/base/options.h"
+#include "dre/dual/activation.h"
 #include "dre/dual/dual.h"
 #include "dre/network/parameters.h"
 
 namespace dre {
 
-using Activation = std::function<Dual(const Dual&)>;
-
-/// elu, silu, tanh, softplus, leaky-relu (slope 0.3, as the paper's classifiers have it).
 Names activation_names();
 const Activation& activation_by_name(const std::string& name);
 
@@ -33,8 +30,8 @@ Dense add_dense(Parameters& parameters, const std::string& name, int64_t in, int
 
 /// Dense layers with an activation after each but the last.
 struct DenseStack {
-  std::vector<Dense> layers;
-  Activation activation;
+  std::vector<Tensor> parameters;  ///< weight: [out, in] and bias: [out] of each layer
+  const Activation* activation;
 
   Dual operator()(const Dual& x) const;
 };

@@ -21,6 +21,9 @@ struct Request {
     check(concrete, "the score was made for another method than the objective");
     return *concrete;
   }
+  Matching matching() const {
+    return options.matching == "pathwise" ? Matching::pathwise : Matching::boundary;
+  }
   TimeWeight weight() const { return TimeWeight(options.time_weight, bridge); }
 };
 
@@ -28,14 +31,15 @@ using Made = std::unique_ptr<Objective>;
 using Maker = Made (*)(const Request&);
 
 Made time(const Request& r) {
-  return std::make_unique<TimeObjective>(r.as<TimeScore>(), r.weight());
+  return std::make_unique<TimeObjective>(r.as<TimeScore>(), r.weight(), r.matching());
 }
 
 Made joint(const Request& r) {
   const bool sliced = r.options.data_term == "sliced";
   return std::make_unique<JointObjective>(
       r.as<JointScore>(), r.weight(),
-      sliced ? JointObjective::DataTerm::sliced : JointObjective::DataTerm::denoising);
+      sliced ? JointObjective::DataTerm::sliced : JointObjective::DataTerm::denoising,
+      r.matching());
 }
 
 Made conditional(const Request& r) {
@@ -86,6 +90,8 @@ const std::vector<Named<Maker>>& makers() {
 }  // namespace
 
 void ObjectiveOptions::visit(OptionVisitor& v) {
+  v("matching", matching, {"pathwise", "boundary"},
+    "time, joint: loss along the paths of the samples, or with the paper's boundary terms");
   v("time-weight", time_weight, TimeWeight::names(),
     "time, joint: weight lambda(t) of score matching");
   v("data-term", data_term, {"sliced", "denoising"}, "joint: how the data score is matched");

@@ -11,6 +11,7 @@
 namespace dre {
 
 struct ObjectiveOptions {
+  std::string matching = "pathwise";
   std::string time_weight = "one";
   std::string data_term = "sliced";
   double time_step = 0.05;

@@ -1,5 +1,6 @@
 #include "dre/objective/score_matching.h"
 
+#include <cmath>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -22,12 +23,44 @@ Tensor boundary(const TimeScore& score, const TimeWeight& weight, const Batch& b
   return weighted.slice(0, 0, n) - weighted.slice(0, n);
 }
 
+/// Times at which a pathwise loss is taken, and dt/du of the uniform ones they are made from.
+struct PathTimes {
+  Tensor t, rate;  ///< [n, 1]
+};
+
+/// t = sin^2 turns the root in sigma, a or b at an end, and with it 1 / root in the velocity, into
+/// something smooth. The interval stops short of ends that have one.
+PathTimes path_times(const Bridge& bridge, const Tensor& u) {
+  const Interval range = bridge.interval();
+  if (range.from == 0 && range.to == 1) return {u, torch::ones_like(u)};
+  const Tensor angle = (u - range.from) * (M_PI / 2 / range.length());
+  return {range.from + range.length() * angle.sin().square(), M_PI / 2 * (2 * angle).sin()};
+}
+
+Tensor path_velocity(const BridgePoint& point) {
+  if (!point.noise.defined()) return point.drift;
+  return point.drift + point.at.log_sigma_rate() * point.at.sigma() * point.noise;
+}
+
 }  // namespace
 
-TimeObjective::TimeObjective(const TimeScore& score, TimeWeight weight)
-    : score_(score), weight_(std::move(weight)) {}
+TimeObjective::TimeObjective(const TimeScore& score, TimeWeight weight, Matching matching)
+    : score_(score), weight_(std::move(weight)), matching_(matching) {}
 
 Terms TimeObjective::terms(const Batch& batch, const Tensor& t, at::Generator& generator) const {
+  return matching_ == Matching::pathwise ? pathwise(batch, t, generator)
+                                         : by_parts(batch, t, generator);
+}
+
+Terms TimeObjective::pathwise(const Batch& batch, const Tensor& u, at::Generator& generator) const {
+  const PathTimes times = path_times(score_.bridge(), u);
+  const BridgePoint point = draw_point(score_.bridge(), batch.x0, batch.x1, times.t, generator);
+  const Dual s = score_.time_score({point.x, path_velocity(point)}, times.t);
+  const Tensor weight = times.rate.squeeze(1) * weight_.at(times.t.squeeze(1)).value;
+  return {weight * (s.value.square() - 2 * s.tangent) * interval().length(), {}};
+}
+
+Terms TimeObjective::by_parts(const Batch& batch, const Tensor& t, at::Generator& generator) const {
   const Tensor x = draw_point(score_.bridge(), batch.x0, batch.x1, t, generator).x;
   const Dual s = score_.time_score(x, Dual(t, torch::ones_like(t)));
   const Jet lambda = weight_.at(t.squeeze(1));
@@ -36,31 +69,39 @@ Terms TimeObjective::terms(const Batch& batch, const Tensor& t, at::Generator& g
   return {inside * interval().length(), 2 * boundary(score_, weight_, batch, generator)};
 }
 
-JointObjective::JointObjective(const JointScore& score, TimeWeight weight, DataTerm data_term)
-    : score_(score), weight_(std::move(weight)), data_term_(data_term) {
+JointObjective::JointObjective(const JointScore& score, TimeWeight weight, DataTerm data_term,
+                               Matching matching)
+    : score_(score), weight_(std::move(weight)), data_term_(data_term), matching_(matching) {
   check(data_term != DataTerm::denoising || score.bridge().has_noise(),
         "the denoising data term needs a bridge with noise (brownian, dequantified); use the "
         "sliced one");
 }
 
 Terms JointObjective::terms(const Batch& batch, const Tensor& t, at::Generator& generator) const {
-  const BridgePoint point = draw_point(score_.bridge(), batch.x0, batch.x1, t, generator);
-  const Jet lambda = weight_.at(t.squeeze(1));
+  const bool pathwise = matching_ == Matching::pathwise;
+  const PathTimes times =
+      pathwise ? path_times(score_.bridge(), t) : PathTimes{t, torch::ones_like(t)};
+  const BridgePoint point = draw_point(score_.bridge(), batch.x0, batch.x1, times.t, generator);
+  const Jet lambda = weight_.at(times.t.squeeze(1));
   const bool sliced = data_term_ == DataTerm::sliced;
-  // One tangent direction (v, 1) serves both derivatives: v is independent of everything else and
-  // has mean zero, so the cross terms v'(ds_x/dt) and v.grad s_t vanish in expectation.
-  const Tensor direction =
-      sliced ? normal(point.x.sizes(), point.x.options(), generator) : Tensor();
-  const JointScore::Both s = score_.both({point.x, direction}, {t, torch::ones_like(t)});
+  // One tangent direction serves both derivatives, (v, 1) or pathwise (v + dx/dt, 0): v is
+  // independent of everything else and has mean zero, so the cross terms vanish in expectation.
+  const Tensor slice = sliced ? normal(point.x.sizes(), point.x.options(), generator) : Tensor();
+  const Tensor velocity = pathwise ? path_velocity(point) : Tensor();
+  const Tensor direction = sliced && pathwise ? slice + velocity : sliced ? slice : velocity;
+  const JointScore::Both s =
+      score_.both({point.x, direction}, {times.t, pathwise ? Tensor() : torch::ones_like(times.t)});
   Tensor data;
   if (sliced) {
-    data = lambda.value * (0.5 * s.data.value.square() + s.data.tangent * direction).sum(1);
+    data = lambda.value * (0.5 * s.data.value.square() + s.data.tangent * slice).sum(1);
   } else {
     data = 0.5 * (point.at.sigma() * s.data.value + point.noise).square().sum(1);
   }
-  const Tensor time =
-      lambda.value * (0.5 * s.time.value.square() + s.time.tangent) + lambda.first * s.time.value;
-  return {(data + time) * interval().length(), boundary(score_, weight_, batch, generator)};
+  const Tensor time = pathwise ? lambda.value * (0.5 * s.time.value.square() - s.time.tangent)
+                               : lambda.value * (0.5 * s.time.value.square() + s.time.tangent) +
+                                     lambda.first * s.time.value;
+  return {(data + time) * times.rate.squeeze(1) * interval().length(),
+          pathwise ? Tensor() : boundary(score_, weight_, batch, generator)};
 }
 
 }  // namespace dre

@@ -7,22 +7,37 @@
 
 namespace dre {
 
+/// How E[ l s d/dt log p_t ], which no one can compute, becomes an average over samples.
+enum class Matching {
+  /// The paper's: by parts in time, - E[ l ds/dt + l' s ] - E_0[ l s ] + E_1[ l s ].
+  boundary,
+  /// Along the paths of the samples, E[ l (grad s).(dx_t/dt) ]: the end points of a path differ by
+  /// the integral of its total derivative, so the boundary terms go. Half the work for about the
+  /// same noise. Where dx_t/dt is infinite at an end, times are drawn closer to the ends.
+  pathwise,
+};
+
 /// Time score matching,
-/// L = E[ l s^2 + 2 l ds/dt + 2 l' s ] + 2 E_0[ l s ] - 2 E_1[ l s ],  l = lambda(t).
+/// L = E[ l s^2 + 2 l ds/dt + 2 l' s ] + 2 E_0[ l s ] - 2 E_1[ l s ],  l = lambda(t),
+/// or pathwise L = E[ l s^2 - 2 l (grad s).(dx_t/dt) ].
 class TimeObjective final : public Objective {
  public:
-  TimeObjective(const TimeScore& score, TimeWeight weight);
+  TimeObjective(const TimeScore& score, TimeWeight weight, Matching matching);
   Terms terms(const Batch& batch, const Tensor& t, at::Generator& generator) const override;
   Interval interval() const override { return score_.bridge().interval(); }
 
  private:
+  Terms pathwise(const Batch& batch, const Tensor& u, at::Generator& generator) const;
+  Terms by_parts(const Batch& batch, const Tensor& t, at::Generator& generator) const;
+
   const TimeScore& score_;
   TimeWeight weight_;
+  Matching matching_;
 };
 
 /// Time score and data score together,
 /// L = E[ l |s_x|^2 / 2 + l v'(grad s_x)v + l s_t^2 / 2 + l ds_t/dt + l' s_t ] + E_0[ l s_t ] -
-/// E_1[ l s_t ].
+/// E_1[ l s_t ], where pathwise - l (grad s_t).(dx_t/dt) stands for all that follows l s_t^2 / 2.
 class JointObjective final : public Objective {
  public:
   enum class DataTerm {
@@ -31,7 +46,7 @@ class JointObjective final : public Objective {
                 ///< noise
   };
 
-  JointObjective(const JointScore& score, TimeWeight weight, DataTerm data_term);
+  JointObjective(const JointScore& score, TimeWeight weight, DataTerm data_term, Matching matching);
   Terms terms(const Batch& batch, const Tensor& t, at::Generator& generator) const override;
   Interval interval() const override { return score_.bridge().interval(); }
 
@@ -39,6 +54,7 @@ class JointObjective final : public Objective {
   const JointScore& score_;
   TimeWeight weight_;
   DataTerm data_term_;
+  Matching matching_;
 };
 
 }  // namespace dre

@@ -3,14 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "dre/base/error.h"
-#include "dre/base/version.h"
-#include "dre/data/safetensors.h"
+#include "dre/data/description.h"
 
 namespace dre {
 namespace {
 
-constexpr int format_version = 2;  // 1 had no encoding: all columns were numbers
-const char* const format_name = "dre-model";
+// 1 had no encoding: all columns were numbers.
+const FileKind model_kind{"dre-model", "model", 2};
 const char* const direction = "log(numerator / denominator)";
 
 nlohmann::json member_json(const Member& member) {
@@ -19,21 +18,6 @@ nlohmann::json member_json(const Member& member) {
           {"score", to_json(member.options)},
           {"weight", member.weight},
           {"correction", member.correction}};
-}
-
-/// The file's description, checked to be one that this version can read.
-nlohmann::json read_description(const TensorFile& file, const std::string& path) {
-  const auto found = file.metadata.find("dre");
-  check_data(found != file.metadata.end(), path, " is not a dre model: it has no dre metadata");
-  const auto json = nlohmann::json::parse(found->second, nullptr, false);
-  check_data(json.is_object() && json.contains("format") && json["format"] == format_name, path,
-             " is not a dre model: its metadata cannot be read");
-  const auto given = json.find("format_version");
-  check_data(given != json.end() && given->is_number_integer(), path,
-             " is a damaged dre model: it does not say which format it has");
-  check_data(*given >= 1 && *given <= format_version, path, " has model format ", given->dump(),
-             ", but this program reads formats 1 to ", format_version, "; use a newer dre");
-  return json;
 }
 
 Member read_member(const Estimator& estimator, const nlohmann::json& json,
@@ -81,32 +65,20 @@ void save_model(const std::string& path, const Estimator& estimator) {
     append(all, text("member", members.size()), member.score->network().parameters().named());
     members.push_back(member_json(member));
   }
-  const nlohmann::json json = {{"format", format_name},
-                               {"format_version", format_version},
-                               {"direction", direction},
-                               {"dre_version", version()},
-                               {"torch_version", torch_version()},
-                               {"columns", estimator.encoding.raw_names()},
-                               {"encoding", estimator.encoding.description()},
-                               {"coordinates", estimator.coordinates().description()},
-                               {"reference", estimator.uses_reference()},
-                               {"members", members},
-                               {"record", estimator.record}};
-  save_safetensors(path, {all, {{"dre", json.dump()}}});
+  nlohmann::json json = {{"direction", direction},
+                         {"columns", estimator.encoding.raw_names()},
+                         {"encoding", estimator.encoding.description()},
+                         {"coordinates", estimator.coordinates().description()},
+                         {"reference", estimator.uses_reference()},
+                         {"members", members},
+                         {"record", estimator.record}};
+  save_described(path, model_kind, std::move(json), all);
 }
 
 Estimator load_model(const std::string& path, const Context& context) {
   const TensorFile file = load_safetensors(path);
-  const nlohmann::json json = read_description(file, path);
-  try {
-    return build(json, file.tensors, context);
-  } catch (const nlohmann::json::exception& error) {
-    fail(Error::Kind::data, path, " is a damaged dre model: ", error.what());
-  } catch (const Error& error) {
-    fail(Error::Kind::data, path, " is a damaged dre model: ", error.what());
-  } catch (const c10::Error& error) {
-    fail(Error::Kind::data, path, " is a damaged dre model: ", error.what_without_backtrace());
-  }
+  const nlohmann::json json = read_description(file, path, model_kind);
+  return guard_damage(path, model_kind, [&] { return build(json, file.tensors, context); });
 }
 
 }  // namespace dre

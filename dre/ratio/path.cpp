@@ -67,11 +67,17 @@ PathRatio horizontal_ratio(const Score& score, const GaussianPath& gaussian, con
 
 PathRatio line_ratio(const Score& score, const GaussianPath& gaussian, const Tensor& x,
                      const IntegrateOptions& options) {
+  return line_ratio_to(score, gaussian, x, gaussian.transport(x), options);
+}
+
+PathRatio line_ratio_to(const Score& score, const GaussianPath& gaussian, const Tensor& x,
+                        const Tensor& z, const IntegrateOptions& options) {
   torch::NoGradGuard no_grad;
+  check(z.sizes() == x.sizes(), "z must have the shape of x, ", x.sizes(), ", got ", z.sizes());
   const auto& data = need<DataScore>(score, "line", AbilityKind::data_score);
   const auto& time = need<TimeScore>(score, "line", AbilityKind::data_score);
   const Interval range = score.bridge().interval();
-  const Tensor z = gaussian.transport(x), step = (z - x) / range.length();
+  const Tensor step = (z - x) / range.length();
   const RowIntegrand integrand = [&](const Tensor& rows, const Tensor& t) {
     const Tensor direction = step.index_select(0, rows), column = t.unsqueeze(1);
     const Tensor point = x.index_select(0, rows) + (column - range.from) * direction;

@@ -27,6 +27,10 @@ PathRatio horizontal_ratio(const Score& score, const GaussianPath& gaussian, con
 PathRatio line_ratio(const Score& score, const GaussianPath& gaussian, const Tensor& x,
                      const IntegrateOptions& options);
 
+/// The same to points z that the caller chooses, such as rows of the denominator. z: [n, d]
+PathRatio line_ratio_to(const Score& score, const GaussianPath& gaussian, const Tensor& x,
+                        const Tensor& z, const IntegrateOptions& options);
+
 /// Along the learned flow y' = u(y, t): log r = int div u dt + log p(y(1)) - log p(x), the last two
 /// by the data score on the line from x to y(1) at t = 1. Needs a flow field and a data score.
 PathRatio flow_ratio(const Score& score, const GaussianPath& gaussian, const Tensor& x,

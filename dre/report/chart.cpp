@@ -1,5 +1,6 @@
 #include "dre/report/chart.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +50,7 @@ Json quantity(const std::string& field, const std::string& title, bool zero) {
 Json log_quantity(const std::string& field, const std::string& title) {
   Json out = quantity(field, title);
   out["scale"] = {{"type", "log"}};
+  out["axis"] = {{"tickCount", 6}};  // else a grid line for every digit of every decade
   return out;
 }
 
@@ -72,8 +74,12 @@ Json chart_spec(Json records, std::vector<Json> layers, int64_t width, int64_t h
 Json facets(const std::string& field, Json spec, int64_t columns) {
   Json data = std::move(spec["data"]);
   spec.erase("data");
+  Json order = Json::array();  // Vega-Lite would take the alphabet's
+  for (const auto& row : data["values"])
+    if (std::find(order.begin(), order.end(), row[field]) == order.end())
+      order.push_back(row[field]);
   return {{"data", std::move(data)},
-          {"facet", {{"field", field}, {"type", "nominal"}, {"title", nullptr}, {"sort", nullptr}}},
+          {"facet", {{"field", field}, {"type", "nominal"}, {"title", nullptr}, {"sort", order}}},
           {"columns", columns},
           {"spec", std::move(spec)}};
 }

@@ -2,6 +2,8 @@
 /// moving average.
 #pragma once
 
+#include <vector>
+
 #include "dre/base/context.h"
 #include "dre/base/named_tensors.h"
 #include "dre/train/options.h"
@@ -18,6 +20,14 @@ class Adam final {
   /// One step on `weights` along `gradient` (which is clipped in place); both [p].
   void step(Tensor& weights, Tensor& gradient);
 
+  /// The same in two halves, for steps that are recorded once and replayed: plan() says the
+  /// learning rates of the next steps, at most `plan_capacity` of them, and counts them as made;
+  /// apply() does the work of the next of them, with everything it needs on the device. Weight
+  /// decay is that of adamw.
+  static constexpr int64_t plan_capacity = 256;
+  void plan(const std::vector<double>& rates);
+  void apply(Tensor& weights, Tensor& gradient);
+
   /// Moving average of the weights, [p]. Its decay grows from 0.1 to the full one, so that it
   /// forgets the start soon.
   const Tensor& average() const { return average_; }
@@ -29,6 +39,7 @@ class Adam final {
   TrainOptions options_;
   int64_t steps_done_ = 0;
   Tensor mean_, square_, average_;
+  Tensor plan_, next_;  // [capacity, 4] factors of the planned steps; [1], which comes next
 };
 
 }  // namespace dre

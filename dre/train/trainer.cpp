@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dre/base/error.h"
+#include "dre/train/swapped.h"
 
 namespace dre {
 namespace {
@@ -25,54 +26,7 @@ Batch held_out_batch(const TrainData& data, const Context& context) {
 
 Samples cast(const Samples& side, torch::ScalarType type) { return {side.x.to(type), side.weight}; }
 
-/// Parameters replaced for as long as this lives.
-class Swapped {
- public:
-  Swapped(Tensor weights, const Tensor& other)
-      : weights_(std::move(weights)), kept_(weights_.clone()) {
-    weights_.copy_(other);
-  }
-  ~Swapped() { weights_.copy_(kept_); }
-  Swapped(const Swapped&) = delete;
-  Swapped& operator=(const Swapped&) = delete;
-
- private:
-  Tensor weights_, kept_;
-};
-
-Tensor curve_tensor(const std::vector<CurvePoint>& curve) {
-  Tensor out = torch::empty({static_cast<int64_t>(curve.size()), 3}, torch::kFloat64);
-  for (size_t i = 0; i < curve.size(); ++i) {
-    out[i][0] = static_cast<double>(curve[i].step);
-    out[i][1] = curve[i].train;
-    out[i][2] = curve[i].held_out;
-  }
-  return out;
-}
-
-std::vector<CurvePoint> curve_of(const Tensor& tensor) {
-  const auto view = tensor.accessor<double, 2>();
-  std::vector<CurvePoint> curve;
-  for (int64_t i = 0; i < tensor.size(0); ++i)
-    curve.push_back({static_cast<int64_t>(view[i][0]), view[i][1], view[i][2]});
-  return curve;
-}
-
 }  // namespace
-
-std::string describe(TrainResult::Status status) {
-  switch (status) {
-    case TrainResult::Status::finished:
-      return "finished";
-    case TrainResult::Status::early:
-      return "stopped early";
-    case TrainResult::Status::interrupted:
-      return "interrupted";
-    case TrainResult::Status::not_finite:
-      return "loss not finite";
-  }
-  return "unknown";
-}
 
 Trainer::Trainer(const Objective& objective, Parameters& parameters, TimeSampler& times,
                  const TrainData& data, const TrainOptions& options, const Context& context)

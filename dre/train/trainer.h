@@ -3,8 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "dre/base/named_tensors.h"
 #include "dre/base/progress.h"
@@ -14,33 +12,9 @@
 #include "dre/times/sampler.h"
 #include "dre/train/adam.h"
 #include "dre/train/options.h"
+#include "dre/train/result.h"
 
 namespace dre {
-
-/// One look at the losses.
-struct CurvePoint {
-  int64_t step;
-  double train;     ///< mean loss of the steps since the last look
-  double held_out;  ///< of the averaged weights
-};
-
-struct TrainResult {
-  enum class Status {
-    finished,     ///< all steps were made
-    early,        ///< the held-out loss stopped falling
-    interrupted,  ///< a stop was asked for; the state allows to go on
-    not_finite,   ///< the loss left the finite numbers; the best weights before that are kept
-  };
-  Status status = Status::finished;
-  std::vector<CurvePoint> curve;
-  int64_t best_step = 0;
-  double best_loss = 0;
-  int64_t steps = 0;
-  double gain = 0;        ///< how much better than the start the best is on the held-out rows
-  double gain_error = 0;  ///< standard error of that, row by row
-};
-
-std::string describe(TrainResult::Status status);
 
 /// What training works on. Rows stay where they are; batches travel to the parameters' device.
 struct TrainData {

@@ -106,16 +106,23 @@ TEST(Measure, RefusesAnEstimateOfAnotherShape) {
   EXPECT_THROW(measure(pairs::pair_by_name("gaussian-2d"), wrong, 10, 0), Error);
 }
 
+TEST(Methods, TakeOptionsOfTheFit) {
+  EXPECT_NO_THROW(method_by_name("time:matching=boundary:batch=64"));
+  EXPECT_THROW(method_by_name("time:batch"), Error);
+  EXPECT_THROW(method_by_name("time:bach=64"), Error);
+  EXPECT_THROW(method_by_name("time:batch=-1"), Error);
+  EXPECT_THROW(method_by_name("tiem"), Error);
+}
+
 /// The known figures of the plug-ins on the 2-D pair: 0.063 separate and 0.040 pooled.
 TEST(GaussianPlugIn, HasItsKnownErrorInTwoDimensions) {
   const pairs::Pair pair = pairs::pair_by_name("gaussian-2d");
-  const auto table = method_table();
   const int64_t seeds = 50;
   for (const auto& [name, expected] :
        {std::pair("gaussian-plug-in", 0.063), std::pair("gaussian-plug-in-pooled", 0.040)}) {
     std::vector<double> errors;
     for (int64_t seed = 0; seed < seeds; ++seed)
-      errors.push_back(measure(pair, choose("method", table, name), 10'000, seed).mse);
+      errors.push_back(measure(pair, method_by_name(name), 10'000, seed).mse);
     const Tensor values = torch::tensor(errors, torch::kFloat64);
     const double error = values.std().item<double>() / std::sqrt(static_cast<double>(seeds));
     EXPECT_NEAR(values.mean().item<double>(), expected, 4 * error) << name;

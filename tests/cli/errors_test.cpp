@@ -219,8 +219,8 @@ TEST(Errors, OfTheToolItself) {
   EXPECT_EQ(bare.out, "");
   const Outcome unknown = run_tool(directory, {"fitt"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_EQ(unknown.err,
-            "dre: unknown command 'fitt'; commands are fit, ratio, info; see dre --help\n");
+  expect_contains(unknown.err,
+                  {"dre: unknown command 'fitt'; commands are fit, ratio, info", "see dre --help"});
   for (const std::string command : {"fit", "ratio", "info"}) {
     const Outcome flags = run_tool(directory, {command, "--help"});
     expect_fine(flags);

@@ -53,11 +53,8 @@ const std::vector<Rule>& rules() {
           "square", [](const Dual& x) { return square(x); }, plain_square),
       element_wise(
           "reciprocal", [](const Dual& x) { return reciprocal(x); }, plain_reciprocal),
-      {"leaky_relu",
-       [](const Dual& x, const Tensors&) { return leaky_relu(x, 0.3); },
-       [](const Tensor& x, const Tensors&) { return torch::where(x > 0, x, 0.3 * x); },
-       {5, 7},
-       {}},
+      element_wise("leaky_relu", leaky_relu,
+                   [](const Tensor& x) { return torch::where(x > 0, x, 0.3 * x); }),
       {"linear",
        [](const Dual& x, const Tensors& p) { return linear(x, p[0], p[1]); },
        [](const Tensor& x, const Tensors& p) { return torch::mm(x, p[0].t()) + p[1]; },

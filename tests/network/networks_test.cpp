@@ -5,18 +5,22 @@
 #include <map>
 
 #include "dre/base/error.h"
+#include "dre/network/gated_mlp.h"
 #include "dre/network/joint_mlp.h"
 #include "dre/network/mlp.h"
 #include "dre/network/parametric_gaussian.h"
 #include "dre/network/parametric_gaussian_1d.h"
+#include "dre/network/quadratic.h"
+#include "dre/network/unet.h"
 #include "tests/dual/jvp.h"
+#include "tests/network/plain_unets.h"
 
 namespace dre {
 namespace {
 
 using testing::difference;
+using testing::Plain;
 using testing::Tensors;
-using Plain = std::map<std::string, Tensor>;
 
 struct Case {
   std::string name;
@@ -69,6 +73,17 @@ Tensor plain_gaussian_1d(const Plain& p, const Tensor& x, const Tensor& t) {
   return torch::cat({t * gap * (offset * offset - v) / (v * v), -offset / v}, 1);
 }
 
+Tensor plain_gated(const Plain& p, const Tensor& x, const Tensor& t) {
+  const Tensor gates = plain_stack(p, "gates", 4 * t - 2, plain_silu);
+  const auto dense = [&](const std::string& name, const Tensor& in) {
+    return torch::mm(in, p.at(name + ".weight").t()) + p.at(name + ".bias");
+  };
+  const Tensor first = plain_silu(dense("layer.0", x) * (1 + gates.narrow(1, 0, 6)));
+  const Tensor second = plain_silu(dense("layer.1", first) * (1 + gates.narrow(1, 6, 6)));
+  return dense("last", second) * (1 + gates.narrow(1, 12, 2)) + gates.narrow(1, 14, 2) +
+         dense("bypass", x) * (1 + gates.narrow(1, 16, 2));
+}
+
 std::unique_ptr<Network> make_mlp(int64_t inputs, bool time, const std::string& activation,
                                   const Context& context, at::Generator& generator) {
   MlpOptions options;
@@ -78,6 +93,34 @@ std::unique_ptr<Network> make_mlp(int64_t inputs, bool time, const std::string& 
   options.activation = activation;
   options.outputs = 2;
   return std::make_unique<Mlp>(options, context, generator);
+}
+
+/// Small U-Nets: 20 pixels are the fewest that the paper's four convolutions leave something of.
+UnetOptions small_unet() {
+  UnetOptions options;
+  options.side = 20;
+  options.outputs = 2;
+  options.width = 4;
+  options.embedding = 8;
+  options.groups = 4;
+  return options;
+}
+
+ResidualUnetOptions small_residual_unet() {
+  ResidualUnetOptions options;
+  options.side = 4;
+  options.width = 4;
+  options.levels = 2;
+  options.blocks = 1;
+  options.groups = 2;
+  return options;
+}
+
+/// Some invertible map between latent and pixel space.
+PixelMap small_pixel_map() {
+  const Tensor square = torch::cos(torch::arange(256, torch::kFloat64) * 1.7).view({16, 16});
+  const Tensor map = torch::eye(16, torch::kFloat64) + 0.2 * square;
+  return {map, 0.1 * square[0], torch::inverse(map)};
 }
 
 const std::vector<Case>& cases() {
@@ -120,6 +163,41 @@ const std::vector<Case>& cases() {
          return std::make_unique<ParametricGaussian1d>(ParametricGaussian1dOptions{0.3, 0.5}, c);
        },
        plain_gaussian_1d, 1, true, 2, 1},
+      {"unet",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         return std::make_unique<Unet>(small_unet(), c, g);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) {
+         return testing::plain_unet(p, x, t, 20, 4);
+       },
+       400, true, 2, 160 + 12312 + 176 + 13645 + 802},
+      {"residual_unet",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         return std::make_unique<ResidualUnet>(small_residual_unet(), small_pixel_map(), c, g);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) {
+         return testing::plain_residual_unet(p, x, t, small_residual_unet(), small_pixel_map());
+       },
+       16, true, 32, 16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 111},
+      {"gated_mlp",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         GatedMlpOptions options;
+         options.inputs = 3;
+         options.outputs = 2;
+         options.width = 6;
+         options.gate_width = 5;
+         return std::make_unique<GatedMlp>(options, c, g);
+       },
+       plain_gated, 3, true, 2, 2 * 5 + 6 * 5 + 6 * 18 + 4 * 6 + 7 * 6 + 7 * 2 + 4 * 2},
+      {"quadratic",
+       [](const Context& c, at::Generator&) -> std::unique_ptr<Network> {
+         return std::make_unique<Quadratic>(QuadraticOptions{3, 2}, c);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor&) {
+         const Tensor forms = p.at("forms").view({2, 3, 3});
+         return torch::einsum("ni,kij,nj->nk", {x, forms, x}) + p.at("bias");
+       },
+       3, false, 2, 2 * 9 + 2},
   };
   return list;
 }

@@ -26,8 +26,10 @@ struct Problem {
 };
 
 std::vector<Problem> problems() {
-  const auto with = [](const std::string& time_weight, const std::string& data_term = "sliced") {
+  const auto with = [](const std::string& time_weight, const std::string& data_term = "sliced",
+                       const std::string& matching = "pathwise") {
     ObjectiveOptions options;
+    options.matching = matching;
     options.time_weight = time_weight;
     options.data_term = data_term;
     options.time_step = 0.01;
@@ -40,6 +42,9 @@ std::vector<Problem> problems() {
       {"time, brownian", "time", "brownian", with("one")},
       {"joint sliced", "joint", "trigonometric", with("one")},
       {"joint denoising", "joint", "brownian", with("parabola", "denoising")},
+      {"time by parts", "time", "trigonometric", with("one", "sliced", "boundary")},
+      {"time by parts, brownian", "time", "brownian", with("noise", "sliced", "boundary")},
+      {"joint by parts", "joint", "vpsde", with("one", "sliced", "boundary")},
       {"conditional", "conditional", "brownian", {}},
       {"conditional, dequantified", "conditional", "dequantified", {}},
       {"conditional vector", "conditional-vector", "brownian", {}},

@@ -73,24 +73,25 @@ class PlainScore final {
 };
 
 struct Problem {
-  std::string method, bridge, weight, data_term;
+  std::string method, bridge, weight, data_term, matching;
   bool with_reference;
 
   std::string label() const {
-    return method + ", " + bridge + ", " + weight + ", " + data_term +
+    return method + ", " + bridge + ", " + weight + ", " + data_term + ", " + matching +
            (with_reference ? ", reference" : "");
   }
 };
 
 std::vector<Problem> problems() {
   std::vector<Problem> all;
-  for (const bool with_reference : {false, true})
+  for (const auto& [matching, with_reference] : std::vector<std::pair<std::string, bool>>{
+           {"boundary", false}, {"boundary", true}, {"pathwise", false}, {"pathwise", true}})
     for (const char* bridge : {"linear", "trigonometric", "vpsde", "brownian"})
       for (const char* weight : {"one", "parabola", "noise"}) {
-        all.push_back({"time", bridge, weight, "sliced", with_reference});
-        all.push_back({"joint", bridge, weight, "sliced", with_reference});
+        all.push_back({"time", bridge, weight, "sliced", matching, with_reference});
+        all.push_back({"joint", bridge, weight, "sliced", matching, with_reference});
         if (bridge == std::string("brownian"))
-          all.push_back({"joint", bridge, weight, "denoising", with_reference});
+          all.push_back({"joint", bridge, weight, "denoising", matching, with_reference});
       }
   return all;
 }
@@ -110,8 +111,12 @@ class PlainLoss final {
       : problem_(problem), score_(score), bridge_(bridge) {}
 
   Tensor operator()(const Batch& batch, const Tensor& times, at::Generator& generator) const {
-    const Tensor t = times.detach().clone().requires_grad_();
-    const BridgePoint point = draw_point(bridge_, batch.x0, batch.x1, times, generator);
+    const bool pathwise = problem_.matching == "pathwise";
+    const Tensor u = times.detach().clone().requires_grad_();
+    const Tensor mapped = pathwise ? path_time(u) : 1 * u;
+    const Tensor du = slope(mapped, u).squeeze(1).detach();
+    const Tensor t = mapped.detach().requires_grad_();
+    const BridgePoint point = draw_point(bridge_, batch.x0, batch.x1, t.detach(), generator);
     const Tensor x = point.x.detach().requires_grad_();
     const bool joint = problem_.method == "joint", sliced = problem_.data_term == "sliced";
     const Tensor v =
@@ -119,20 +124,40 @@ class PlainLoss final {
     const Plain s = score_(x, t);
     const Tensor lambda = lambda_at(problem_.weight, bridge_, t) + 0 * t;
     const Tensor rate = slope(lambda, t).squeeze(1).detach(), l = lambda.squeeze(1).detach();
-    // The objective's one tangent direction is (v, 1): its cross terms vanish in expectation only.
-    const Tensor by_time = testing::jvp(s.time, {x, t}, {v, torch::ones_like(t)});
-    Tensor inside = l * (0.5 * s.time.square() + by_time) + rate * s.time;
+    // The objective has one tangent direction: its cross terms vanish in expectation only.
+    const Tensors direction = pathwise
+                                  ? Tensors{v + velocity(batch, point, t), torch::zeros_like(t)}
+                                  : Tensors{v, torch::ones_like(t)};
+    const Tensor moved = testing::jvp(s.time, {x, t}, direction);
+    Tensor inside = pathwise ? l * (0.5 * s.time.square() - moved)
+                             : l * (0.5 * s.time.square() + moved) + rate * s.time;
     if (joint && sliced) {
-      const Tensor along = testing::jvp(s.data, {x, t}, {v, torch::ones_like(t)});
+      const Tensor along = testing::jvp(s.data, {x, t}, direction);
       inside = inside + l * (0.5 * s.data.square() + v * along).sum(1);
     } else if (joint) {
       inside = inside + 0.5 * (point.at.sigma() * s.data + point.noise).square().sum(1);
     }
-    const Tensor half = inside.mean() * bridge_.interval().length() + boundary(batch, generator);
+    Tensor half = (inside * du).mean() * bridge_.interval().length();
+    if (!pathwise) half = half + boundary(batch, generator);
     return joint ? half : 2 * half;
   }
 
  private:
+  Tensor path_time(const Tensor& u) const {
+    const auto [from, to] = bridge_.interval();
+    if (from == 0 && to == 1) return 1 * u;
+    return from + (to - from) * (0.5 - 0.5 * torch::cos(M_PI * (u - from) / (to - from)));
+  }
+
+  /// dx_t/dt of the same samples and noise, by differentiating the path.
+  Tensor velocity(const Batch& batch, const BridgePoint& point, const Tensor& t) const {
+    const double h = 1e-5;
+    const auto at = [&](const Tensor& time) {
+      return point_at(bridge_, batch.x0, batch.x1, point.noise, time.detach()).x;
+    };
+    return (8 * (at(t + h) - at(t - h)) - (at(t + 2 * h) - at(t - 2 * h))) / (12 * h);
+  }
+
   Tensor boundary(const Batch& batch, at::Generator& generator) const {
     const auto [from, to] = bridge_.interval();
     const auto end = [&](double time) {
@@ -167,13 +192,14 @@ TEST(ScoreMatching, LossAndGradientMatchDoubleBackward) {
     ObjectiveOptions options;
     options.time_weight = problem.weight;
     options.data_term = problem.data_term;
+    options.matching = problem.matching;
     const auto objective = make_objective(problem.method, *score, bridge,
                                           second_moments(gaussian_ends(dimension)), options);
 
     auto data = context.generator("data"), draws = context.generator("draws");
     auto same_draws = context.generator("draws");
     const Batch batch = testing::draw_batch(gaussian_ends(dimension), 24, data);
-    const Tensor t = 0.02 + 0.96 * uniform({24, 1}, context.options(), data);
+    const Tensor t = 0.1 + 0.8 * uniform({24, 1}, context.options(), data);
     const Tensor loss = row_losses(objective->terms(batch, t, draws)).mean();
     const PlainScore plain(*score, bridge);
     const Tensor expected = PlainLoss(problem, plain, *bridge)(batch, t, same_draws);

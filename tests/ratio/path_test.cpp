@@ -82,6 +82,16 @@ TEST(Path, LineIsExactOnEveryBridge) {
   });
 }
 
+TEST(Path, LineToAnyPointsIsExact) {
+  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(dimension), x);
+  const Tensor z = x.flip(0) - 0.5;
+  for (const char* bridge : {"linear", "trigonometric", "brownian"}) {
+    const GaussianPath path(testing::bridge_named(bridge), gaussian_ends(dimension));
+    const PathRatio got = line_ratio_to(testing::exact_joint_score(path), path, x, z, {});
+    expect_exact(got, exact, bridge, 5e-4);
+  }
+}
+
 /// Without its end correction the vpsde bridge is off by more than any tolerance: the test above
 /// would see it missing.
 TEST(Path, VpsdeNeedsItsEndCorrection) {

@@ -148,5 +148,25 @@ TEST(LearningRate, IsFiniteAndPositiveAtOddLengths) {
     }
 }
 
+/// Planned steps, as recorded ones are, against steps by the schedule.
+TEST(Adam, PlannedStepsAreTheSameSteps) {
+  TrainOptions options = plain_options();
+  options.optimizer = "adamw";
+  options.weight_decay = 0.1;
+  options.clip = 1;
+  Tensor a = vector_of({1, -2, 3}), b = a.clone();
+  Adam one(options, a), other(options, b);
+  for (int round = 0; round < 3; ++round) {
+    other.plan({options.rate, options.rate});
+    for (int i = 0; i < 2; ++i) {
+      Tensor gradient = vector_of({0.5 * round, 2, -1.0 - i}), same = gradient.clone();
+      one.step(a, gradient);
+      other.apply(b, same);
+    }
+  }
+  EXPECT_LT((a - b).abs().max().item<double>(), 1e-12);
+  EXPECT_LT((one.average() - other.average()).abs().max().item<double>(), 1e-12);
+}
+
 }  // namespace
 }  // namespace dre

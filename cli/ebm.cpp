@@ -1,0 +1,303 @@
+/// dre ebm: energy-based models of images. fit, eval, sample.
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+
+#include "cli/actions.h"
+#include "cli/checkpoint.h"
+#include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "cli/summary.h"
+#include "dre/apps/energy_anneal.h"
+#include "dre/apps/energy_fit.h"
+#include "dre/base/version.h"
+#include "dre/data/mnist.h"
+#include "dre/data/output.h"
+#include "dre/data/png.h"
+#include "dre/density/density_file.h"
+
+namespace dre::cli {
+namespace {
+
+/// Shapes repeat from step to step: it pays to search for the fastest algorithm once.
+Context fast_context(const Machine& machine) {
+  at::globalContext().setBenchmarkCuDNN(true);
+  return machine.context();
+}
+
+template <class Config>
+bool read(CLI::App& app, Config& config, RunFlags& run, int argc, char** argv) {
+  Flags flags(app);
+  return read_arguments(app, flags, config, run, argc, argv);
+}
+
+std::string bits_text(const Bits& bits) { return with_error(bits.value, bits.error); }
+
+void write_grid(const std::string& path, const Tensor& pixels, int64_t columns) {
+  const auto side = static_cast<int64_t>(std::lround(std::sqrt(pixels.size(1))));
+  save_png(path, image_grid(pixels, side, columns));
+}
+
+// dre ebm fit
+
+struct FitConfig {
+  std::string data, out;
+  std::string noise = "gaussian";
+  std::string noise_model;
+  EnergyFitOptions fit;
+  Machine machine;
+
+  void visit(OptionVisitor& v) {
+    v("data", data, {}, "folder of the MNIST files");
+    v("out", out, {}, "model file to write, model.safetensors");
+    v("noise", noise, density_names(), "noise model");
+    v("noise-model", noise_model, {},
+      "file of a fitted noise model; the Gaussian one is fitted here where none is given");
+    fit.visit(v);
+    machine.visit(v);
+  }
+};
+
+DensityPtr noise_of(const FitConfig& config, const MnistSplit& data, const Context& context) {
+  if (config.noise_model.empty()) {
+    check(config.noise == "gaussian", "--noise ", config.noise,
+          " needs --noise-model FILE: fit one by 'dre flow fit'");
+    return gaussian_noise(data.train, 2, context);
+  }
+  DensityPtr density = load_density(config.noise_model, context).density;
+  check(density->name() == config.noise, config.noise_model, " holds a noise model '",
+        density->name(), "'; give --noise ", density->name());
+  return density;
+}
+
+/// One JSON object a line, as the fit runs; a fit that goes on appends.
+class Log {
+ public:
+  Log(const std::string& path, bool append)
+      : out_(path, append ? std::ios::app : std::ios::trunc) {}
+  void add(const nlohmann::json& line) { out_ << line.dump() << std::endl; }
+
+ private:
+  std::ofstream out_;
+};
+
+nlohmann::json fit_record(const FitConfig& config, const EnergyFitResult& result,
+                          const EnergyModel& model) {
+  nlohmann::json looks = nlohmann::json::array();
+  for (const auto& look : result.looks) looks.push_back(to_json(look));
+  return {{"options", to_json(config.fit)},
+          {"noise", config.noise},
+          {"seed", config.machine.seed},
+          {"device", model.context().device.str()},
+          {"parameters", model.network().parameters().count()},
+          {"steps", result.steps},
+          {"seconds", result.seconds},
+          {"recorded_graph", result.recorded},
+          {"correction", model.correction},
+          {"looks", looks},
+          {"torch_version", torch_version()}};
+}
+
+std::string fit_text(const nlohmann::json& record, const EnergyFitResult& result,
+                     const std::string& out) {
+  std::string lines =
+      summary_line("parameters", record["parameters"].dump()) +
+      summary_line("steps", text(result.steps, result.recorded ? ", replayed from a graph" : "")) +
+      summary_line("seconds", short_number(result.seconds));
+  if (!result.looks.empty()) {
+    const EnergyReport& last = result.looks.back().report;
+    lines += summary_line("validation", text("direct ", bits_text(last.direct), " bits, flow ",
+                                             bits_text(last.flow)));
+  }
+  return lines + summary_line("model", out);
+}
+
+int fit(int argc, char** argv) {
+  const char* const who = "dre ebm fit";
+  FitConfig config;
+  RunFlags run;
+  bool resume = false;
+  CLI::App app("Learns the density of images as a noise model times a learned ratio.", who);
+  app.add_flag("--resume", resume, "go on from OUT.checkpoint of an interrupted fit");
+  if (!read(app, config, run, argc, argv)) return exit_fine;
+  check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
+  check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
+  check_writable(config.out);
+  const Context context = fast_context(config.machine);
+  const MnistSplit data = load_mnist(config.data);
+  ProgressBar progress(who, run.quiet);
+  EnergyModel model(noise_of(config, data, context), config.fit.model, context);
+  CheckpointFile checkpoint(config.out, to_json(config.fit), {{"noise", config.noise}});
+  EnergyFitCalls calls;
+  if (resume && checkpoint.exists()) calls.resume = checkpoint.load();
+  Log log(config.out + ".log.jsonl", !calls.resume.empty());
+  calls.look = [&](const EnergyLook& look) {
+    log.add(to_json(look));
+    if (look.samples.defined()) write_grid(config.out + ".samples.png", look.samples, 6);
+  };
+  calls.save = [&](const NamedTensors& state) { checkpoint.save(state); };
+  const StopSignals signals;
+  const EnergyFitResult result =
+      fit_energy(model, {data.train, data.validation}, config.fit, progress, calls);
+  check_data(result.finite, "the loss left the finite numbers at step ", result.steps,
+             "; try a smaller --rate");
+  const nlohmann::json record = fit_record(config, result, model);
+  save_energy(config.out, model, record);
+  if (result.interrupted) {
+    std::cerr << who << ": interrupted; the model so far is in " << config.out
+              << ", and the same command with --resume goes on" << std::endl;
+    return exit_interrupted;
+  }
+  checkpoint.remove();
+  print_result(run.format == "json" ? record.dump(2) + "\n" : fit_text(record, result, config.out));
+  return exit_fine;
+}
+
+// dre ebm eval
+
+struct EvalConfig {
+  std::string model, data;
+  std::string split = "test";
+  EnergyEvaluateOptions evaluate;
+  bool annealed = false;
+  int64_t anneal_rows = 1000;
+  AnnealOptions anneal;
+  Machine machine;
+
+  void visit(OptionVisitor& v) {
+    v("model", model, {}, "model file of dre ebm fit");
+    v("data", data, {}, "folder of the MNIST files");
+    v("split", split, {"test", "validation", "train"}, "which images");
+    evaluate.visit(v);
+    v("anneal", annealed, "normaliser and likelihood by AIS and RAISE as well");
+    v("anneal-rows", anneal_rows, at_least(2), "images for AIS and RAISE");
+    anneal.visit(v);
+    machine.visit(v);
+  }
+};
+
+std::string eval_text(const EnergyReport& report) {
+  std::string lines = summary_line("images", text(report.rows)) +
+                      summary_line("noise model", bits_text(report.noise)) +
+                      summary_line("direct", bits_text(report.direct)) +
+                      summary_line("corrected", text(bits_text(report.corrected), ", ",
+                                                     report.direct_evaluations, " evaluations"));
+  if (report.flow_evaluations > 0)
+    lines += summary_line("flow, variance head", bits_text(report.flow_by_variance)) +
+             summary_line("flow, exact", text(bits_text(report.flow), ", ", report.flow_evaluations,
+                                              " evaluations")) +
+             summary_line("disagreement", bits_text(report.disagreement));
+  return lines + summary_line("100 log-ratios", text(short_number(report.direct_seconds), " s"));
+}
+
+std::string anneal_text(const EnergyAnnealReport& report) {
+  return summary_line("AIS", text(bits_text(report.ais), ", acceptance ",
+                                  short_number(report.ais_acceptance), ", effective chains ",
+                                  short_number(report.effective_chains))) +
+         summary_line("RAISE", text(bits_text(report.raise), ", acceptance ",
+                                    short_number(report.raise_acceptance)));
+}
+
+Tensor split_of(const MnistSplit& data, const std::string& name) {
+  return name == "test" ? data.test : name == "train" ? data.train : data.validation;
+}
+
+int eval(int argc, char** argv) {
+  const char* const who = "dre ebm eval";
+  EvalConfig config;
+  RunFlags run;
+  CLI::App app("Bits for each dimension of images, by a fitted energy model.", who);
+  if (!read(app, config, run, argc, argv)) return exit_fine;
+  check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
+  check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
+  const Context context = fast_context(config.machine);
+  const EnergyFile file = load_energy(config.model, context);
+  const Tensor pixels = split_of(load_mnist(config.data), config.split).to(context.device);
+  ProgressBar progress(who, run.quiet);
+  const StopSignals signals;
+  auto generator = context.device_generator("evaluation");
+  const EnergyReport report =
+      evaluate_energy(*file.model, pixels, config.evaluate, generator, progress);
+  nlohmann::json json = to_json(report);
+  std::string lines = eval_text(report);
+  if (config.annealed) {
+    EnergyEvaluateOptions options = config.evaluate;
+    options.rows = config.anneal_rows;
+    const EnergyAnnealReport annealed =
+        anneal_energy(*file.model, pixels, options, config.anneal, generator, progress);
+    json["annealed"] = to_json(annealed);
+    lines += anneal_text(annealed);
+  }
+  print_result(run.format == "json" ? json.dump(2) + "\n" : lines);
+  return exit_fine;
+}
+
+// dre ebm sample
+
+struct SampleConfig {
+  std::string model, out;
+  std::string by = "flow";
+  int64_t count = 100;
+  int64_t columns = 10;
+  EnergyEvaluateOptions evaluate;
+  AnnealOptions anneal;
+  Machine machine;
+
+  void visit(OptionVisitor& v) {
+    v("model", model, {}, "model file of dre ebm fit");
+    v("out", out, {}, "image file to write, samples.png");
+    v("by", by, {"flow", "ais"},
+      "from noise to data by the learned flow, or by annealed Hamiltonian Monte Carlo");
+    v("count", count, at_least(1), "images to draw");
+    v("columns", columns, at_least(1), "images in a row of the grid");
+    v("nodes", evaluate.nodes, between(2, 200), "nodes of the integral over time (ais)");
+    v("flow-steps", evaluate.flow_steps, at_least(1), "Runge-Kutta steps (flow)");
+    v("anneal-steps", anneal.steps, at_least(1), "temperatures (ais)");
+    v("leapfrogs", anneal.leapfrogs, at_least(1), "leapfrog steps of a transition (ais)");
+    machine.visit(v);
+  }
+};
+
+Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Generator& generator,
+                        Progress& progress) {
+  const auto where = model.context().options();
+  const LogRatioFunction log_ratio = differentiated(
+      [&](const Tensor& z) { return energy_log_ratio(model, z, config.evaluate.nodes); });
+  config.anneal.chains = std::max<int64_t>(2, config.count);
+  const StepSizes sizes = pilot_run(log_ratio, model.dimension(), config.anneal, where, generator);
+  return ais(log_ratio, model.dimension(), sizes, config.anneal, where, generator, progress)
+      .points.slice(0, 0, config.count);
+}
+
+int sample(int argc, char** argv) {
+  const char* const who = "dre ebm sample";
+  SampleConfig config;
+  RunFlags run;
+  CLI::App app("Draws images from a fitted energy model.", who);
+  if (!read(app, config, run, argc, argv)) return exit_fine;
+  check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
+  check(!config.out.empty(), "--out FILE is missing: the image to write, samples.png");
+  check_writable(config.out);
+  const Context context = fast_context(config.machine);
+  const EnergyFile file = load_energy(config.model, context);
+  ProgressBar progress(who, run.quiet);
+  const StopSignals signals;
+  auto generator = context.device_generator("samples");
+  const Tensor z = config.by == "flow" ? flow_samples(*file.model, config.count,
+                                                      config.evaluate.flow_steps, generator)
+                                       : annealed_samples(*file.model, config, generator, progress);
+  write_grid(config.out, energy_pixels(*file.model, z), config.columns);
+  return exit_fine;
+}
+
+}  // namespace
+
+int run_ebm(int argc, char** argv) {
+  return run_action("dre ebm", "energy-based models of images",
+                    {{"fit", fit}, {"eval", eval}, {"sample", sample}}, argc, argv);
+}
+
+}  // namespace dre::cli

@@ -1,0 +1,110 @@
+/// dre flow: normalised densities. fit, eval, sample.
+#include "cli/flow.h"
+
+#include "cli/actions.h"
+#include "cli/command.h"
+#include "cli/flow_data.h"
+#include "cli/summary.h"
+#include "dre/data/mnist.h"
+#include "dre/data/output.h"
+#include "dre/data/png.h"
+#include "dre/data/source.h"
+#include "dre/data/writer.h"
+#include "dre/density/density_file.h"
+
+namespace dre::cli {
+namespace {
+
+struct EvalConfig {
+  std::string model;
+  FlowSource source;
+  int64_t draws = 1;
+  Machine machine;
+
+  void visit(OptionVisitor& v) {
+    v("model", model, {}, "density file of dre flow fit");
+    source.visit(v);
+    v("draws", draws, at_least(1), "draws of the pixels' noise to average over");
+    machine.visit(v);
+  }
+};
+
+struct SampleConfig {
+  std::string model, out;
+  int64_t count = 100;
+  int64_t height = 28;
+  int64_t columns = 10;
+  Machine machine;
+
+  void visit(OptionVisitor& v) {
+    v("model", model, {}, "density file of dre flow fit");
+    v("out", out, {}, "what to write: .npy or .csv for rows, .png for a grid of images");
+    v("count", count, at_least(1), "how many");
+    v("height", height, at_least(1), "png: rows of an image");
+    v("columns", columns, at_least(1), "png: images in a row of the grid");
+    machine.visit(v);
+  }
+};
+
+DensityPtr read_density(const std::string& path, const Context& context) {
+  check(!path.empty(), "--model FILE is missing: what dre flow fit wrote");
+  return load_density(path, context).density;
+}
+
+int eval(int argc, char** argv) {
+  EvalConfig config;
+  RunFlags run;
+  CLI::App app("Bits per dimension of MNIST's test images or of a table's rows.", "dre flow eval");
+  Flags flags(app);
+  if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
+  config.source.check();
+  const Context context = config.machine.context();
+  const DensityPtr density = read_density(config.model, context);
+  const Tensor rows = rows_on(load_test_rows(config.source), context);
+  auto generator = context.device_generator("evaluation");
+  Tensor bits = flow_bits(*density, rows, generator);
+  for (int64_t draw = 1; draw < config.draws; ++draw) bits += flow_bits(*density, rows, generator);
+  nlohmann::json json = bits_json(bits / static_cast<double>(config.draws), density->dimension());
+  json["density"] = density->name();
+  print_result(run.format == "json" ? json.dump(2) + "\n"
+                                    : summary_line("density", density->name()) + bits_text(json));
+  return exit_fine;
+}
+
+void write_rows(const std::string& path, const Tensor& rows) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < rows.size(1); ++i) names.push_back(text("x", i));
+  const auto writer = open_writer(path, names);
+  writer->write(rows.to(torch::kCPU, torch::kFloat64));
+  writer->finish();
+}
+
+int sample(int argc, char** argv) {
+  SampleConfig config;
+  RunFlags run;
+  CLI::App app("Draws from a fitted density.", "dre flow sample");
+  Flags flags(app);
+  if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
+  check(!config.out.empty(), "--out FILE is missing: where the samples are to be written");
+  check_writable(config.out);
+  const Context context = config.machine.context();
+  const DensityPtr density = read_density(config.model, context);
+  auto generator = context.device_generator("samples");
+  const Tensor x = density->sample(config.count, generator);
+  if (has_ending(config.out, ".png"))
+    save_png(config.out, image_grid(to_pixels(x), config.height, config.columns));
+  else
+    write_rows(config.out, x);
+  return exit_fine;
+}
+
+}  // namespace
+
+int run_flow(int argc, char** argv) {
+  static const std::vector<Named<Action>> actions = {
+      {"fit", fit_flow_action}, {"eval", eval}, {"sample", sample}};
+  return run_action("dre flow", "normalised densities, the noise models of images", actions, argc,
+                    argv);
+}
+
+}  // namespace dre::cli

@@ -1,0 +1,69 @@
+#include "cli/flow_data.h"
+
+#include <cmath>
+
+#include "cli/output.h"
+#include "cli/summary.h"
+#include "dre/base/error.h"
+#include "dre/data/checksum.h"
+#include "dre/data/mnist.h"
+#include "dre/data/reader.h"
+#include "dre/data/split.h"
+#include "dre/numeric/statistics.h"
+
+namespace dre::cli {
+namespace {
+
+Tensor table_rows(const std::string& path) {
+  ReadOptions options;
+  options.missing = "error";
+  return read_table(path, options).values;
+}
+
+}  // namespace
+
+void FlowSource::visit(OptionVisitor& v) {
+  v("data", data, {}, "folder of the four MNIST files; see dre data mnist");
+  v("input", input, {}, "or a table of numbers: .npy, .npz, .csv");
+}
+
+void FlowSource::check() const {
+  dre::check(data.empty() != input.empty(),
+             "give either --data DIR, the folder of the MNIST files, or --input FILE, a table");
+}
+
+FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context& context) {
+  FlowRows rows;
+  if (!source.data.empty()) {
+    const MnistSplit mnist = load_mnist(source.data);
+    rows = {{mnist.train, mnist.validation}, mnist.test, {{"kind", "mnist"}}};
+  } else {
+    auto generator = context.generator("flow split");
+    const Split parts =
+        split(make_samples(table_rows(source.input), {}, source.input), held_out, generator);
+    rows = {{parts.train.x, parts.held_out.x}, parts.held_out.x, {{"kind", "table"}}};
+  }
+  rows.description["checksum"] = tensor_checksum(rows.data.train);
+  rows.description["rows"] = {rows.data.train.size(0), rows.data.held_out.size(0)};
+  return rows;
+}
+
+Tensor load_test_rows(const FlowSource& source) {
+  return source.data.empty() ? table_rows(source.input) : load_mnist(source.data).test;
+}
+
+nlohmann::json bits_json(const Tensor& bits, int64_t dimension) {
+  const double nats = -std::log(2.0) * static_cast<double>(dimension);
+  return {{"rows", bits.size(0)},
+          {"bits_per_dimension", weighted_mean(bits)},
+          {"standard_error", standard_error(bits)},
+          {"log_density", nats * weighted_mean(bits)}};
+}
+
+std::string bits_text(const nlohmann::json& bits) {
+  const std::string value = with_error(bits["bits_per_dimension"], bits["standard_error"]);
+  return summary_line("bits", text(value, " per dimension, ", bits["rows"], " rows")) +
+         summary_line("log-density", text(short_number(bits["log_density"]), " nats on average"));
+}
+
+}  // namespace dre::cli

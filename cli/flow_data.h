@@ -1,0 +1,37 @@
+/// The rows of dre flow: MNIST, or a table of numbers.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "dre/train/flow_trainer.h"
+
+namespace dre::cli {
+
+struct FlowSource {
+  std::string data, input;
+
+  void visit(OptionVisitor& v);
+
+  /// Usage error unless exactly one of the two is given.
+  void check() const;
+};
+
+struct FlowRows {
+  FlowData data;
+  Tensor test;                 ///< rows for the figure that is reported
+  nlohmann::json description;  ///< which data these are
+};
+
+/// MNIST by its usual split; of a table, `held_out` of the rows, drawn at random, are both the ones
+/// to judge by and those of the reported figure.
+FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context& context);
+
+/// Rows to evaluate: MNIST's test images, or all rows of a table.
+Tensor load_test_rows(const FlowSource& source);
+
+/// Mean bits per dimension with standard error, and mean log-density in nats.
+nlohmann::json bits_json(const Tensor& bits, int64_t dimension);
+
+std::string bits_text(const nlohmann::json& bits);
+
+}  // namespace dre::cli

@@ -1,0 +1,27 @@
+/// Bits of an energy model with its normaliser by annealing: AIS gives a lower bound on them, RAISE
+/// an approximate upper one. Where the two and the direct figure agree, all can be believed.
+#pragma once
+
+#include "dre/apps/energy_evaluate.h"
+#include "dre/sampling/annealing.h"
+
+namespace dre {
+
+struct EnergyAnnealReport {
+  int64_t steps = 0;
+  Bits ais;    ///< direct bits plus the normaliser's; error of both
+  Bits raise;  ///< of the images annealed backwards
+  double log_normaliser = 0, log_normaliser_error = 0, effective_chains = 0;
+  double ais_acceptance = 0, raise_acceptance = 0;
+  bool finished = true;
+  Tensor samples;  ///< [chains, d], latent end points of the AIS chains
+};
+
+/// pixels: [n, d], bytes, on the model's device. `nodes` of options make log r.
+EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
+                                 const EnergyEvaluateOptions& options, const AnnealOptions& anneal,
+                                 at::Generator& generator, Progress& progress);
+
+nlohmann::json to_json(const EnergyAnnealReport& report);
+
+}  // namespace dre

@@ -1,0 +1,230 @@
+#include "dre/apps/energy_evaluate.h"
+
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "dre/base/error.h"
+#include "dre/data/mnist.h"
+#include "dre/integrate/ode.h"
+#include "dre/integrate/rules.h"
+#include "dre/score/velocity_score.h"
+
+namespace dre {
+namespace {
+
+constexpr double quarter_turn = M_PI / 2;
+
+/// Times and weights of an integral over t in [low, high] by Gauss-Legendre in the variable in
+/// which times are drawn, which resolves small angles.
+struct Nodes {
+  Tensor t, weight;  // [nodes]
+};
+
+Nodes time_nodes(const AngleDensity& angles, int64_t count, const torch::TensorOptions& options) {
+  const RuleLevel rule = legendre(count).levels.front();
+  std::vector<double> t, weight;
+  for (size_t i = 0; i < rule.new_nodes.size(); ++i) {
+    const AngleDensity::Quantile at = angles.at((rule.new_nodes[i] + 1) / 2);
+    t.push_back(at.angle / quarter_turn);
+    weight.push_back(rule.weights[i] / 2 * at.slope / quarter_turn);
+  }
+  const auto tensor = [&](const std::vector<double>& values) {
+    return torch::tensor(values, torch::kFloat64).to(options);
+  };
+  return {tensor(t), tensor(weight)};
+}
+
+/// The integral over time of the time score; point(t, k) gives the rows at node k. -> [n]
+Tensor integrate_score(const EnergyModel& model, const TimeScore& score, int64_t n, int64_t count,
+                       const std::function<Tensor(const Tensor& t)>& points) {
+  const Nodes nodes = time_nodes(model.angles(), count, model.context().options());
+  const Tensor t = nodes.t.repeat({n}).unsqueeze(1);  // nodes of a row next to each other
+  const Tensor s = score.time_score(points(t), t).value;
+  return at::matmul(s.view({n, count}), nodes.weight);
+}
+
+const OneSidedVelocityScore& velocity_of(const EnergyModel& model) {
+  const auto* score = dynamic_cast<const OneSidedVelocityScore*>(&model.score());
+  check(score, "a model trained by the objective '", model.options().objective,
+        "' has no flow; the objective velocity has one");
+  return *score;
+}
+
+nlohmann::json to_json(const Bits& bits) {
+  if (!std::isfinite(bits.value)) return nullptr;
+  return {{"value", bits.value}, {"standard_error", bits.error}};
+}
+
+/// Wall clock of the log-ratios of the first rows of z, on a warm device.
+double seconds_for(const EnergyModel& model, const Tensor& z, int64_t nodes) {
+  const auto once = [&] { energy_log_ratio(model, z, nodes).sum().item<double>(); };
+  once();
+  const auto start = std::chrono::steady_clock::now();
+  once();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Log-densities of a block of images, [n] each, all in the coordinates of the logits.
+struct Block {
+  Tensor noise, direct, by_variance, by_probe, log_determinant;
+};
+
+}  // namespace
+
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, int64_t nodes) {
+  check_rows(z, model.dimension());
+  if (const auto* direct = ability<DirectRatio>(model.score()))
+    return direct->ratio_residual(z).add(model.correction);
+  const auto points = [&](const Tensor&) { return z.repeat_interleave(nodes, 0); };
+  const Tensor integral =
+      integrate_score(model, *ability<TimeScore>(model.score()), z.size(0), nodes, points);
+  return model.correction - integral;
+}
+
+double zero_mean_correction(const EnergyModel& model, const Tensor& z,
+                            const EnergyEvaluateOptions& options, at::Generator& generator) {
+  const torch::NoGradGuard no_grad;
+  const auto* score = ability<TimeScore>(model.score());
+  if (!score) return 0;
+  double total = 0;
+  for (const Tensor& block : z.split(options.rows_at_once)) {
+    const auto points = [&](const Tensor& t) {
+      const Tensor rows = block.repeat_interleave(options.nodes, 0);
+      return draw_point(*model.bridge(), rows, rows, t, generator).x;
+    };
+    total += integrate_score(model, *score, block.size(0), options.nodes, points)
+                 .sum(torch::kFloat64)
+                 .item<double>();
+  }
+  return total / static_cast<double>(z.size(0));
+}
+
+bool has_flow(const EnergyModel& model) { return ability<FlowField>(model.score()) != nullptr; }
+
+FlowDensity flow_density(const EnergyModel& model, const Tensor& z, const Tensor& probes,
+                         int64_t steps) {
+  const torch::NoGradGuard no_grad;
+  const OneSidedVelocityScore& score = velocity_of(model);
+  const int64_t n = z.size(0), d = z.size(1);
+  const auto field = [&](const Tensor& state, double u) {
+    const AngleDensity::Quantile at = model.angles().at(u);
+    const Tensor t = torch::full({n, 1}, at.angle / quarter_turn, z.options());
+    const auto heads = score.heads({state.narrow(1, 0, d), probes}, t);
+    const Tensor by_variance = heads.excess_variance.value.sum(1, true) * (-1 / std::tan(at.angle));
+    const Tensor by_probe = (heads.velocity.tangent * probes).sum(1, true);
+    return at::cat({heads.velocity.value, by_variance, by_probe}, 1) * at.slope;
+  };
+  OdeOptions options;
+  options.method = "rk4";
+  options.steps = steps;
+  const OdeSolution end = solve_ode(field, at::cat({z, z.new_zeros({n, 2})}, 1), 0, 1, options);
+  const Tensor base = standard_normal_log_prob(end.y.narrow(1, 0, d));
+  return {base + end.y.select(1, d), base + end.y.select(1, d + 1), end.evaluations};
+}
+
+Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator) {
+  const torch::NoGradGuard no_grad;
+  const OneSidedVelocityScore& score = velocity_of(model);
+  const Tensor start = normal({n, model.dimension()}, model.context().options(), generator);
+  const auto field = [&](const Tensor& y, double u) {
+    const AngleDensity::Quantile at = model.angles().at(u);
+    const Tensor t = torch::full({n, 1}, at.angle / quarter_turn, y.options());
+    return score.heads(y, t).velocity.value * at.slope;
+  };
+  OdeOptions options;
+  options.method = "rk4";
+  options.steps = steps;
+  return solve_ode(field, start, 1, 0, options).y;
+}
+
+Tensor energy_pixels(const EnergyModel& model, const Tensor& z) {
+  const torch::NoGradGuard no_grad;
+  return to_pixels(model.noise().from_latent(z).point).cpu();
+}
+
+Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
+                    at::Generator& generator) {
+  return uniform(shape, options, generator).sub_(0.5).sign_();
+}
+
+Bits mean_bits(const Tensor& values) {
+  const Tensor v = values.to(torch::kCPU, torch::kFloat64);
+  return {v.mean().item<double>(),
+          v.std().item<double>() / std::sqrt(static_cast<double>(v.size(0)))};
+}
+
+EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
+                             const EnergyEvaluateOptions& options, at::Generator& generator,
+                             Progress& progress) {
+  const torch::NoGradGuard no_grad;
+  model.network().set_half(options.half);
+  const int64_t all = pixels.size(0), d = model.dimension();
+  const int64_t rows = options.rows > 0 ? std::min(options.rows, all) : all;
+  EnergyReport report;
+  report.rows = rows;
+  report.direct_evaluations = ability<TimeScore>(model.score()) ? options.nodes : 1;
+  const bool flows = has_flow(model);
+  std::vector<Block> blocks;
+  progress.begin("evaluating", rows);
+  for (int64_t start = 0; start < rows && !progress.stop_requested();
+       start += options.rows_at_once) {
+    const int64_t end = std::min(rows, start + options.rows_at_once);
+    const Logits logits = dequantise(pixels.slice(0, start, end), generator, model.context().dtype);
+    const Moved latent = model.noise().to_latent(logits.x);
+    const Tensor noise = standard_normal_log_prob(latent.point) + latent.log_determinant;
+    Block block{noise,
+                noise + energy_log_ratio(model, latent.point, options.nodes),
+                {},
+                {},
+                logits.log_determinant};
+    if (flows) {
+      const Tensor probes = random_signs(latent.point.sizes(), latent.point.options(), generator);
+      const FlowDensity flow = flow_density(model, latent.point, probes, options.flow_steps);
+      block.by_variance = flow.by_variance + latent.log_determinant;
+      block.by_probe = flow.by_probe + latent.log_determinant;
+      report.flow_evaluations = flow.evaluations;
+    }
+    if (start == 0)
+      report.direct_seconds = seconds_for(model, latent.point.slice(0, 0, 100), options.nodes);
+    blocks.push_back(block);
+    progress.advance(end, "");
+  }
+  progress.end();
+  const auto bits_of = [&](Tensor Block::*part) {
+    std::vector<Tensor> values;
+    for (const Block& block : blocks)
+      values.push_back(bits_per_dimension(block.*part, block.log_determinant, d)
+                           .to(torch::kCPU, torch::kFloat64));
+    return at::cat(values);
+  };
+  const Tensor corrected = bits_of(&Block::direct);
+  report.noise = mean_bits(bits_of(&Block::noise));
+  report.corrected = mean_bits(corrected);
+  report.direct = report.corrected;
+  report.direct.value += model.correction / (static_cast<double>(d) * std::log(2.0));
+  const Bits none{std::numeric_limits<double>::quiet_NaN(), 0};
+  report.flow = report.flow_by_variance = report.disagreement = none;
+  if (!flows) return report;
+  const Tensor by_probe = bits_of(&Block::by_probe);
+  report.flow = mean_bits(by_probe);
+  report.flow_by_variance = mean_bits(bits_of(&Block::by_variance));
+  report.disagreement = mean_bits((corrected - by_probe).abs());
+  return report;
+}
+
+nlohmann::json to_json(const EnergyReport& report) {
+  return {{"images", report.rows},
+          {"noise_model", to_json(report.noise)},
+          {"direct", to_json(report.direct)},
+          {"corrected", to_json(report.corrected)},
+          {"flow_by_variance", to_json(report.flow_by_variance)},
+          {"flow", to_json(report.flow)},
+          {"disagreement", to_json(report.disagreement)},
+          {"direct_evaluations", report.direct_evaluations},
+          {"flow_evaluations", report.flow_evaluations},
+          {"seconds_for_100_ratios", report.direct_seconds}};
+}
+
+}  // namespace dre

@@ -1,0 +1,89 @@
+/// What an energy model says about images: log-ratios by an integral over time, log-densities along
+/// the learned flow, bits for each dimension, and samples.
+#pragma once
+
+#include "dre/apps/energy_model.h"
+#include "dre/base/progress.h"
+
+namespace dre {
+
+struct EnergyEvaluateOptions {
+  int64_t nodes = 16;
+  int64_t flow_steps = 20;
+  int64_t rows = 0;
+  int64_t rows_at_once = 500;
+  bool half = false;
+
+  void visit(OptionVisitor& v) {
+    v("nodes", nodes, between(2, 200), "Gauss-Legendre nodes of the integral over time");
+    v("flow-steps", flow_steps, at_least(1),
+      "Runge-Kutta steps of the flow, four evaluations each");
+    v("rows", rows, at_least(0), "images that are looked at; 0: all");
+    v("rows-at-once", rows_at_once, at_least(1), "images that go through the network together");
+    v("half", half, "convolutions in bfloat16, where there is CUDA");
+  }
+};
+
+/// log r(z), correction included: minus the integral of the time score over time, or what the
+/// classifier says. Differentiable. z: [n, d] -> [n]
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, int64_t nodes);
+
+/// What the model's `correction` should be: the integral of the mean time score, which is zero for
+/// an exact score, over points of the bridge that starts at z: [n, d]. Classifiers need none.
+double zero_mean_correction(const EnergyModel& model, const Tensor& z,
+                            const EnergyEvaluateOptions& options, at::Generator& generator);
+
+/// Whether the model has a flow: velocity models do.
+bool has_flow(const EnergyModel& model);
+
+/// Log-densities in z along the flow y' = u(y, theta) from z to the noise: log N(y(end)) + the
+/// integral of div u. With the exact divergence this is a normalised density, whatever the network.
+struct FlowDensity {
+  Tensor by_variance;  ///< [n], div u from the variance head
+  Tensor by_probe;     ///< [n], div u by the derivative along one random direction a row: exact in
+                       ///< mean
+  int64_t evaluations = 0;
+};
+
+/// z, probes: [n, d]; probes have uncorrelated entries of variance 1. One pass of value and tangent
+/// through the network gives velocity and probe.
+FlowDensity flow_density(const EnergyModel& model, const Tensor& z, const Tensor& probes,
+                         int64_t steps);
+
+/// Draws by the flow from noise to data; [n, d] in the latent space.
+Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator);
+
+/// The images of latent points: [n, d] -> [n, d], bytes, on the host.
+Tensor energy_pixels(const EnergyModel& model, const Tensor& z);
+
+/// Signs, [n, d]: the probes of least variance.
+Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
+                    at::Generator& generator);
+
+/// A mean over images with its standard error.
+struct Bits {
+  double value = 0, error = 0;
+};
+
+/// values: [n], n >= 2
+Bits mean_bits(const Tensor& values);
+
+struct EnergyReport {
+  int64_t rows = 0;
+  Bits noise;                   ///< the noise model alone
+  Bits direct, corrected;       ///< without and with the zero-mean correction
+  Bits flow_by_variance, flow;  ///< NaN for models without a flow
+  Bits disagreement;            ///< |corrected - flow by probe| of an image
+  int64_t direct_evaluations = 0, flow_evaluations = 0;  ///< of the network, for an image
+  double direct_seconds = 0;  ///< wall clock for the log-ratios of 100 images
+};
+
+/// pixels: [n, d], bytes, on the model's device; dequantisation noise and probes are drawn from
+/// `generator`.
+EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
+                             const EnergyEvaluateOptions& options, at::Generator& generator,
+                             Progress& progress);
+
+nlohmann::json to_json(const EnergyReport& report);
+
+}  // namespace dre

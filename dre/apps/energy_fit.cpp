@@ -1,0 +1,269 @@
+#include "dre/apps/energy_fit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "dre/base/error.h"
+#include "dre/data/mnist.h"
+#include "dre/density/gaussian_density.h"
+#include "dre/objective/make_objective.h"
+#include "dre/objective/velocity.h"
+#include "dre/train/adam.h"
+#include "dre/train/captured_step.h"
+#include "dre/train/swapped.h"
+
+namespace dre {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Steps that the host sends off before it waits for the device.
+constexpr int64_t steps_at_once = 50;
+
+std::unique_ptr<Objective> energy_objective(const EnergyModel& model) {
+  const std::string& name = model.options().objective;
+  if (name == "velocity")
+    return std::make_unique<OneSidedVelocityObjective>(
+        dynamic_cast<const OneSidedVelocityScore&>(model.score()));
+  // In the latent space the data have about the moments of the noise.
+  return make_objective(name, model.score(), model.bridge(), {1, 0, 1}, {});
+}
+
+class EnergyTrainer {
+ public:
+  EnergyTrainer(EnergyModel& model, const EnergyData& data, const EnergyFitOptions& options)
+      : model_(model),
+        options_(options),
+        context_(model.context()),
+        train_(data.train.to(context_.device)),
+        validation_(data.validation.to(context_.device)),
+        objective_(energy_objective(model)),
+        times_(model.angles(), context_.options()),
+        weights_(model.network().parameters().flat()),
+        gradient_(model.network().parameters().flat_gradient()),
+        adam_(options.train, weights_),
+        generator_(context_.device_generator("training")),
+        loss_(torch::zeros({}, context_.options())) {}
+
+  EnergyFitResult run(Progress& progress, const EnergyFitCalls& calls);
+
+ private:
+  void step();
+  Batch draw_batch();
+  Tensor draw_times();
+  void run_steps(CapturedStep& captured, int64_t count);
+  double rate_at(int64_t step) const;
+  double share_of_budget() const;
+  double seconds() const;
+  EnergyLook look(double loss);
+  NamedTensors state() const;
+  void restore(const NamedTensors& state);
+  void finish();
+
+  EnergyModel& model_;
+  EnergyFitOptions options_;
+  Context context_;
+  Tensor train_, validation_;
+  std::unique_ptr<Objective> objective_;
+  AngleSampler times_;
+  Tensor weights_, gradient_;
+  Adam adam_;
+  at::Generator generator_;
+  Tensor loss_;  // sum over the steps since it was last read
+  EnergyFitResult result_;
+  double seconds_before_ = 0;
+  double looking_ = 0;  // seconds spent on looks
+  Clock::time_point start_ = Clock::now();
+};
+
+Batch EnergyTrainer::draw_batch() {
+  const torch::NoGradGuard no_grad;
+  const int64_t batch = options_.train.batch;
+  const Tensor rows =
+      at::randint(train_.size(0), {batch}, generator_, train_.options().dtype(torch::kInt64));
+  const Logits logits = dequantise(train_.index_select(0, rows), generator_, context_.dtype);
+  const Tensor z = model_.noise().to_latent(logits.x).point;
+  return {z, normal(z.sizes(), z.options(), generator_)};
+}
+
+Tensor EnergyTrainer::draw_times() {
+  const int64_t batch = options_.train.batch;
+  if (model_.options().objective == "velocity") return times_.draw(batch, generator_);
+  const Tensor place = at::arange(batch, context_.options());
+  const Tensor u = place.add_(uniform({batch}, context_.options(), generator_)).div_(batch);
+  const auto [from, to] = objective_->interval();
+  return u.mul_(to - from).add_(from).clamp_(from, to).unsqueeze(1);
+}
+
+void EnergyTrainer::step() {
+  const Batch batch = draw_batch();
+  const Terms terms = objective_->terms(batch, draw_times(), generator_);
+  Tensor loss = torch::zeros({}, context_.options());
+  if (terms.at_time.defined()) loss = loss + terms.at_time.mean();
+  if (terms.free.defined()) loss = loss + terms.free.mean();
+  gradient_.zero_();
+  loss.backward();
+  adam_.apply(weights_, gradient_);
+  loss_.add_(loss.detach());
+}
+
+double EnergyTrainer::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+double EnergyTrainer::share_of_budget() const {
+  const double steps =
+      static_cast<double>(result_.steps) / static_cast<double>(options_.train.steps);
+  return options_.minutes > 0 ? std::max(steps, seconds() / (60 * options_.minutes)) : steps;
+}
+
+/// The schedule runs by whichever is used up first, steps or minutes.
+double EnergyTrainer::rate_at(int64_t step) const {
+  const auto due =
+      static_cast<int64_t>(share_of_budget() * static_cast<double>(options_.train.steps));
+  return learning_rate(options_.train, step < options_.train.warmup ? step : std::max(step, due));
+}
+
+void EnergyTrainer::run_steps(CapturedStep& captured, int64_t count) {
+  std::vector<double> rates;
+  for (int64_t i = 0; i < count; ++i) rates.push_back(rate_at(result_.steps + i));
+  adam_.plan(rates);
+  for (int64_t i = 0; i < count; ++i) captured.run();
+  result_.steps += count;
+}
+
+EnergyLook EnergyTrainer::look(double loss) {
+  const torch::NoGradGuard no_grad;
+  const Swapped averaged(weights_, adam_.average());
+  EnergyEvaluateOptions options = options_.looks;
+  options.half = options_.half;
+  auto generator = context_.device_generator("looks");  // the same noise at every look
+  Progress silent;
+  const double now = seconds();
+  EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}, {}};
+  out.report = evaluate_energy(model_, validation_, options, generator, silent);
+  if (has_flow(model_))
+    out.samples = energy_pixels(
+        model_, flow_samples(model_, options_.look_samples, options.flow_steps, generator));
+  model_.network().set_half(options_.half);
+  looking_ += seconds() - now;
+  return out;
+}
+
+NamedTensors EnergyTrainer::state() const {
+  NamedTensors all = {{"weights", weights_.detach().clone().cpu()},
+                      {"generator", generator_.get_state()},
+                      {"steps", torch::tensor(result_.steps)},
+                      {"seconds", torch::tensor(seconds(), torch::kFloat64)}};
+  NamedTensors adam = adam_.state();
+  for (auto& [name, tensor] : adam) tensor = tensor.cpu();
+  append(all, "adam", adam);
+  return all;
+}
+
+void EnergyTrainer::restore(const NamedTensors& state) {
+  const torch::NoGradGuard no_grad;
+  weights_.copy_(at(state, "weights"));
+  generator_.set_state(at(state, "generator"));
+  adam_.restore(under(state, "adam"));
+  result_.steps = at(state, "steps").item<int64_t>();
+  seconds_before_ = at(state, "seconds").item<double>();
+}
+
+/// The averaged weights, and the correction they need.
+void EnergyTrainer::finish() {
+  const torch::NoGradGuard no_grad;
+  weights_.copy_(adam_.average());
+  model_.network().set_half(false);
+  auto generator = context_.device_generator("correction");
+  const Logits logits = dequantise(validation_, generator, context_.dtype);
+  const int64_t rows = std::min<int64_t>(validation_.size(0), 4 * options_.looks.rows);
+  const Tensor z = model_.noise().to_latent(logits.x.slice(0, 0, rows)).point;
+  model_.correction = zero_mean_correction(model_, z, options_.looks, generator);
+}
+
+EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& calls) {
+  if (!calls.resume.empty()) restore(calls.resume);
+  model_.network().set_half(options_.half);
+  CapturedStep captured([this] { step(); }, context_.device, {generator_}, options_.graph);
+  const int64_t every = options_.train.evaluate_every;
+  progress.begin("training", options_.train.steps);
+  double loss = 0;
+  int64_t since = 0;
+  while (share_of_budget() < 1 && result_.finite && !result_.interrupted) {
+    const int64_t count = std::min(
+        {steps_at_once, options_.train.steps - result_.steps, every - result_.steps % every});
+    run_steps(captured, count);
+    const double sum = loss_.item<double>();
+    loss_.zero_();
+    loss += sum, since += count;
+    result_.finite = std::isfinite(sum);
+    progress.advance(result_.steps, text("loss ", sum / static_cast<double>(count)));
+    result_.interrupted = progress.stop_requested();
+    const bool due = result_.steps % every == 0 || result_.interrupted || share_of_budget() >= 1;
+    if (!due || !result_.finite) continue;
+    result_.looks.push_back(look(loss / static_cast<double>(since)));
+    loss = 0, since = 0;
+    if (calls.look) calls.look(result_.looks.back());
+    if (calls.save) calls.save(state());
+  }
+  progress.end();
+  result_.seconds = seconds();
+  result_.recorded = captured.recorded();
+  finish();
+  return result_;
+}
+
+}  // namespace
+
+EnergyFitOptions::EnergyFitOptions() {
+  train.steps = 20000;
+  train.batch = 256;
+  train.average = 0.999;
+  train.evaluate_every = 2000;
+  train.patience = 0;
+  looks.rows = 500;
+}
+
+void EnergyFitOptions::visit(OptionVisitor& v) {
+  model.visit(v);
+  train.visit(v);
+  v("minutes", minutes, at_least(0),
+    "wall clock after which training ends, whatever the steps; 0: no limit");
+  v("half", half, "convolutions in bfloat16, where there is CUDA");
+  v("graph", graph, "record the step as a graph and replay it, where there is CUDA");
+  v("look-rows", looks.rows, at_least(2),
+    "validation images that are looked at while training runs");
+  v("look-samples", look_samples, at_least(1), "images drawn at each look, where there is a flow");
+}
+
+nlohmann::json to_json(const EnergyLook& look) {
+  return {
+      {"step", look.step}, {"seconds", look.seconds}, {"training_seconds", look.training_seconds},
+      {"rate", look.rate}, {"loss", look.loss},       {"validation", to_json(look.report)}};
+}
+
+DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& context) {
+  GaussianFit fit;
+  auto generator = context.generator("noise model");
+  const Tensor host = pixels.cpu();
+  for (int64_t i = 0; i < draws; ++i)
+    for (const Tensor& block : host.split(5000))
+      fit.add(dequantise(block, generator, torch::kFloat64).x);
+  return std::make_shared<GaussianDensity>(fit.density(context));
+}
+
+EnergyFitResult fit_energy(EnergyModel& model, const EnergyData& data,
+                           const EnergyFitOptions& options, Progress& progress,
+                           const EnergyFitCalls& calls) {
+  validate(options);
+  check(options.train.patience == 0, "energy models have no early stopping; leave patience at 0");
+  const int64_t d = model.dimension();
+  for (const Tensor& pixels : {data.train, data.validation})
+    check(pixels.dim() == 2 && pixels.size(1) == d && pixels.size(0) >= 2, "images must be [n, ", d,
+          "], got ", pixels.sizes());
+  return EnergyTrainer(model, data, options).run(progress, calls);
+}
+
+}  // namespace dre

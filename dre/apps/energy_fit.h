@@ -1,0 +1,73 @@
+/// Training of an energy model on images: fresh dequantisation noise each step, the bridge in the
+/// latent space of the noise model, everything on the device, the step recorded as a graph there.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "dre/apps/energy_evaluate.h"
+#include "dre/apps/energy_model.h"
+#include "dre/train/options.h"
+
+namespace dre {
+
+struct EnergyFitOptions {
+  EnergyOptions model;
+  TrainOptions train;
+  EnergyEvaluateOptions looks;
+  double minutes = 0;
+  int64_t look_samples = 36;
+  bool half = true;
+  bool graph = true;
+
+  EnergyFitOptions();
+  void visit(OptionVisitor& v);
+};
+
+/// Whole-numbered pixels, [n, d], uint8, on any device.
+struct EnergyData {
+  Tensor train;
+  Tensor validation;  ///< for looks while training runs, and for the correction
+};
+
+/// One look at a running fit.
+struct EnergyLook {
+  int64_t step = 0;
+  double seconds = 0;           ///< since training began, looks included
+  double training_seconds = 0;  ///< without the looks
+  double rate = 0;
+  double loss = 0;      ///< mean of the steps since the last look
+  EnergyReport report;  ///< of the averaged weights on validation images
+  Tensor samples;       ///< [n, d], bytes, by the flow; undefined for models without one
+};
+
+nlohmann::json to_json(const EnergyLook& look);
+
+struct EnergyFitResult {
+  int64_t steps = 0;
+  double seconds = 0;
+  bool interrupted = false;
+  bool finite = true;     ///< false: the loss left the finite numbers, and training stopped
+  bool recorded = false;  ///< whether steps were replayed from a graph
+  std::vector<EnergyLook> looks;
+};
+
+/// What a fit calls while it runs; empty functions are not called.
+struct EnergyFitCalls {
+  std::function<void(const EnergyLook&)> look;
+  std::function<void(const NamedTensors&)> save;  ///< the state, after each look
+  NamedTensors resume;                            ///< the state to go on from; empty: the start
+};
+
+/// The Gaussian noise model of images: statistics of training images with `draws` draws of the
+/// dequantisation noise each.
+DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& context);
+
+/// Trains `model`, whose parameters then are the averaged ones and whose correction is set; after
+/// an interruption the state of the last save allows to go on.
+EnergyFitResult fit_energy(EnergyModel& model, const EnergyData& data,
+                           const EnergyFitOptions& options, Progress& progress,
+                           const EnergyFitCalls& calls = {});
+
+}  // namespace dre

@@ -1,0 +1,182 @@
+#include "dre/apps/energy_model.h"
+
+#include <cmath>
+#include <utility>
+
+#include "dre/base/error.h"
+#include "dre/base/names.h"
+#include "dre/bridge/curves.h"
+#include "dre/bridge/noise.h"
+#include "dre/data/description.h"
+#include "dre/density/density_file.h"
+#include "dre/network/residual_unet.h"
+#include "dre/network/unet.h"
+#include "dre/score/classifiers.h"
+#include "dre/score/time_scores.h"
+#include "dre/score/velocity_score.h"
+
+namespace dre {
+namespace {
+
+const FileKind energy_kind{"dre-energy", "energy model", 1};
+
+/// Angles end here: log tan theta is an input of the network.
+constexpr double gap_at_end = 1e-4;
+
+struct Request {
+  const EnergyOptions& options;
+  const Density& noise;
+  const Context& context;
+
+  int64_t side() const {
+    const auto side = static_cast<int64_t>(std::lround(std::sqrt(noise.dimension())));
+    check(side * side == noise.dimension(), "images must be square, got ", noise.dimension(),
+          " pixels");
+    return side;
+  }
+};
+
+using NetworkPtr = std::shared_ptr<ImageNetwork>;
+
+/// The map of a noise model whose latent space is a linear image of its pixel space, scaled to unit
+/// size. Others have none: their latent images are taken as they are.
+PixelMap pixel_map(const Density& noise) {
+  if (noise.name() != "gaussian") return {};
+  const int64_t d = noise.dimension();
+  const torch::NoGradGuard no_grad;
+  const Tensor zero = at::zeros({1, d}, noise.options()), unit = at::eye(d, noise.options());
+  const Tensor offset = noise.from_latent(zero).point, origin = noise.to_latent(zero).point;
+  const Tensor map = noise.from_latent(unit).point - offset;  // row i: where unit vector i goes
+  const Tensor back = noise.to_latent(unit).point - origin;
+  const Tensor scale = map.square().sum().div(static_cast<double>(d)).sqrt();
+  return {(map / scale).t().contiguous(), (offset / scale).squeeze(0),
+          (back * scale).t().contiguous()};
+}
+
+NetworkPtr residual_unet(const Request& request) {
+  ResidualUnetOptions options;
+  options.side = request.side();
+  options.width = request.options.width;
+  options.levels = request.options.levels;
+  options.blocks = request.options.blocks;
+  options.pixel_head = request.options.pixel_head;
+  if (request.options.groups > 0) options.groups = request.options.groups;
+  auto generator = request.context.generator("weights");
+  return std::make_shared<ResidualUnet>(options, pixel_map(request.noise), request.context,
+                                        generator);
+}
+
+NetworkPtr unet(const Request& request, bool time, int64_t outputs) {
+  UnetOptions options;
+  options.side = request.side();
+  options.width = request.options.width;
+  options.time = time;
+  options.outputs = outputs;
+  if (request.options.groups > 0) options.groups = request.options.groups;
+  auto generator = request.context.generator("weights");
+  return std::make_shared<Unet>(options, request.context, generator);
+}
+
+template <class Concrete>
+ScorePtr make(ScoreParts parts) {
+  return std::make_shared<Concrete>(std::move(parts));
+}
+
+ScorePtr velocity_score(ScoreParts parts) {
+  return std::make_shared<OneSidedVelocityScore>(std::move(parts));
+}
+
+struct Recipe {
+  NetworkPtr (*network)(const Request&);
+  ScorePtr (*score)(ScoreParts);
+  bool one_sided;  ///< the bridge draws the noise itself
+};
+
+NetworkPtr time_network(const Request& r) { return unet(r, true, 1); }
+NetworkPtr classifier(const Request& r) { return unet(r, false, 1); }
+NetworkPtr telescope(const Request& r) { return unet(r, false, r.options.bridges + 1); }
+
+const std::vector<Named<Recipe>>& recipes() {
+  static const std::vector<Named<Recipe>> table = {
+      {"velocity", {residual_unet, velocity_score, true}},
+      {"time", {time_network, make<ScalarScore>, true}},
+      {"conditional", {time_network, make<ScalarScore>, true}},
+      {"nce", {classifier, make<ClassifierScore>, false}},
+      {"tre", {telescope, make<TelescopeScore>, false}},
+  };
+  return table;
+}
+
+BridgePtr energy_bridge(bool one_sided) {
+  auto inner = std::make_shared<TrigonometricBridge>();
+  if (!one_sided) return inner;
+  return std::make_shared<OneSidedBridge>(std::move(inner));
+}
+
+}  // namespace
+
+void EnergyOptions::visit(OptionVisitor& v) {
+  v("objective", objective, energy_objectives(), "what training minimises");
+  v("width", width, at_least(4), "channels of the network's first level");
+  v("levels", levels, between(1, 4), "levels of the network, each of half the side (velocity)");
+  v("blocks", blocks, at_least(1), "residual blocks a level, down and up (velocity)");
+  v("groups", groups, at_least(0), "groups of a norm; 0: 8 (velocity), 32 (others)");
+  v("pixel-head", pixel_head,
+    "a part of the velocity is predicted in pixel space, where the noise model is Gaussian");
+  v("bridges", bridges, at_least(1), "intermediate distributions (tre)");
+  v("least-angle", least_angle, Range{0, 1, true, true},
+    "distance from the data at which training and integrals start, as an angle");
+}
+
+Names energy_objectives() { return names_of(recipes()); }
+
+EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const Context& context)
+    : noise_(std::move(noise)),
+      options_(options),
+      context_(context),
+      angles_(options.least_angle, M_PI / 2 - gap_at_end) {
+  validate(options);
+  check(noise_ && noise_->options().device() == context.device &&
+            noise_->options().dtype() == context.dtype,
+        "an energy model needs a noise model on its own device and in its own precision");
+  const Recipe& recipe = choose("objective", recipes(), options.objective);
+  bridge_ = energy_bridge(recipe.one_sided);
+  network_ = recipe.network({options_, *noise_, context});
+  network_->parameters().flatten();
+  score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()});
+}
+
+void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record) {
+  const Density& noise = model.noise();
+  nlohmann::json json = {{"options", to_json(model.options())},
+                         {"correction", model.correction},
+                         {"noise", noise.name()},
+                         {"noise_description", noise.description()},
+                         {"record", record}};
+  NamedTensors tensors;
+  const auto on_host = [](const NamedTensors& all) {
+    NamedTensors out;
+    for (const auto& [name, tensor] : all) out.emplace_back(name, tensor.detach().cpu());
+    return out;
+  };
+  append(tensors, "network", on_host(model.network().parameters().named()));
+  append(tensors, "noise", on_host(noise.tensors()));
+  save_described(path, energy_kind, std::move(json), tensors);
+}
+
+EnergyFile load_energy(const std::string& path, const Context& context) {
+  const TensorFile file = load_safetensors(path);
+  const nlohmann::json json = read_description(file, path, energy_kind);
+  return guard_damage(path, energy_kind, [&]() -> EnergyFile {
+    EnergyOptions options;
+    from_json(json.at("options"), options, "the energy model");
+    DensityPtr noise = make_density(json.at("noise"), json.at("noise_description"),
+                                    under(file.tensors, "noise"), context);
+    auto model = std::make_shared<EnergyModel>(std::move(noise), options, context);
+    model->network().parameters().load(under(file.tensors, "network"));
+    model->correction = json.at("correction");
+    return {std::move(model), json.at("record")};
+  });
+}
+
+}  // namespace dre

@@ -1,0 +1,77 @@
+/// An energy-based model of images: a noise model with an exact density, and the log-ratio of data
+/// to noise learned in its latent space, where the noise is N(0, I):
+///
+///     log q(x) = log r(z) + log N(z; 0, I) + log |det dz/dx|,  z = noise.to_latent(x).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "dre/base/options.h"
+#include "dre/density/density.h"
+#include "dre/network/convolution.h"
+#include "dre/score/make_score.h"
+#include "dre/times/angle_density.h"
+
+namespace dre {
+
+struct EnergyOptions {
+  std::string objective = "velocity";
+  int64_t width = 64;
+  int64_t levels = 3;
+  int64_t blocks = 2;
+  int64_t groups = 0;
+  bool pixel_head = true;
+  int64_t bridges = 4;
+  double least_angle = 0.003;
+
+  void visit(OptionVisitor& v);
+};
+
+/// velocity: two heads on the residual U-Net. time, conditional: the paper's U-Net as a time score.
+/// nce, tre: the same without time as classifiers.
+Names energy_objectives();
+
+class EnergyModel final {
+ public:
+  /// Fresh weights from the context's stream "weights". The noise model must be on the context's
+  /// device, in its precision.
+  EnergyModel(DensityPtr noise, const EnergyOptions& options, const Context& context);
+
+  const EnergyOptions& options() const { return options_; }
+  const Context& context() const { return context_; }
+  const Density& noise() const { return *noise_; }
+  const Score& score() const { return *score_; }
+  const BridgePtr& bridge() const { return bridge_; }
+  ImageNetwork& network() const { return *network_; }
+  int64_t dimension() const { return noise_->dimension(); }
+
+  /// Times between which the score is trained and integrated.
+  const AngleDensity& angles() const { return angles_; }
+
+  /// Added to every log r: the integral of the time score's mean, which would be zero if the score
+  /// were exact.
+  double correction = 0;
+
+ private:
+  DensityPtr noise_;
+  EnergyOptions options_;
+  Context context_;
+  AngleDensity angles_;
+  BridgePtr bridge_;
+  std::shared_ptr<ImageNetwork> network_;
+  ScorePtr score_;
+};
+
+struct EnergyFile {
+  std::shared_ptr<EnergyModel> model;
+  nlohmann::json record;  ///< what the fit tells about itself
+};
+
+/// Written aside and renamed; the noise model is part of the file.
+void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record);
+
+/// A damaged, truncated or foreign file is a data error that says what is wrong with it.
+EnergyFile load_energy(const std::string& path, const Context& context = {});
+
+}  // namespace dre

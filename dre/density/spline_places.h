@@ -1,0 +1,13 @@
+/// A spline of its own for every place: the couplings' form, done in one pass over memory, forward
+/// and backward, on host and device.
+#pragma once
+
+#include "dre/density/spline.h"
+
+namespace dre {
+
+/// x: [groups, places], numbers: [groups, 3 bins - 1, places], widths, heights and slopes one after
+/// the other, bins at most 32 -> both [groups, places]. Differentiable once.
+SplineValue spline_places(const Tensor& x, const Tensor& numbers, double bound);
+
+}  // namespace dre

@@ -1,0 +1,93 @@
+/// The network of the velocity objective on images: a residual U-Net whose output is as many images
+/// as there are heads. Three levels, padding 1, residual blocks norm-silu-conv twice with the
+/// embedding of time added between.
+///
+/// Its inputs besides the point z: z seen in pixel space by a given linear map, tanh z, and a
+/// learned map of positions. Time enters as log tan theta, theta = pi t / 2, the logarithm of the
+/// ratio of noise to signal on the trigonometric bridge.
+#pragma once
+
+#include <vector>
+
+#include "dre/network/convolution.h"
+#include "dre/network/dense.h"
+
+namespace dre {
+
+/// Pixel space of a latent point: pixels = z to_pixels' + offset, scaled to unit size. Undefined
+/// tensors: the latent space is the pixel space.
+struct PixelMap {
+  Tensor to_pixels;    ///< [d, d]
+  Tensor offset;       ///< [d]
+  Tensor from_pixels;  ///< [d, d], the inverse of to_pixels: how velocities travel back
+
+  bool defined() const { return to_pixels.defined(); }
+  PixelMap to(const torch::TensorOptions& options) const;
+};
+
+struct ResidualUnetOptions {
+  int64_t side = 28;
+  int64_t heads = 2;
+  int64_t width = 64;
+  int64_t levels = 3;
+  int64_t blocks = 2;
+  int64_t groups = 8;
+  bool pixel_head = true;
+
+  void visit(OptionVisitor& v) {
+    v("side", side, at_least(4), "pixels along each side of an image");
+    v("heads", heads, at_least(1), "images that come out");
+    v("width", width, at_least(4), "channels of the first level; each next one has twice as many");
+    v("levels", levels, between(1, 4), "levels, each of half the side");
+    v("blocks", blocks, at_least(1), "residual blocks a level, down and up");
+    v("groups", groups, at_least(1), "groups of a norm");
+    v("pixel-head", pixel_head,
+      "one more output in pixel space, mapped to the latent space and added to the first head");
+  }
+};
+
+class ResidualUnet final : public ImageNetwork {
+ public:
+  /// pixels: constants, not trained and not saved with the parameters.
+  ResidualUnet(const ResidualUnetOptions& options, const PixelMap& pixels, const Context& context,
+               at::Generator& generator);
+
+  Dual forward(const Dual& x, const Dual& t) const override;
+  Parameters& parameters() override { return parameters_; }
+  const Parameters& parameters() const override { return parameters_; }
+  int64_t outputs() const override { return options_.heads * options_.side * options_.side; }
+
+ private:
+  struct Block {
+    GroupNorm first_norm, second_norm;
+    Conv first, second;
+    Dense shift;
+    Conv skip;  // weight undefined where input and output have the same channels
+  };
+  /// Ways down and up of one level; the resizing convolutions connect it with the one below.
+  struct Level {
+    std::vector<Block> down, up;
+    Conv shrink, grow;
+  };
+  struct Maker;
+
+  Dual input(const Dual& x) const;
+  Dual apply(const Block& block, const Dual& x, const Dual& embedding) const;
+  Dual heads(const Dual& image, const Dual& x) const;
+
+  ResidualUnetOptions options_;
+  PixelMap pixels_;
+  Parameters parameters_;
+  Tensor positions_;
+  DenseStack embedding_;
+  Conv first_, last_;
+  GroupNorm last_norm_;
+  std::vector<Level> levels_;
+};
+
+/// Features of log tan(pi t / 2): itself and waves of several lengths. t: [n, 1] -> [n, count].
+/// Times nearer to 0 or 1 than any that is trained give the features of the nearest that is.
+Dual time_features(const Dual& t);
+constexpr int64_t time_feature_count = 11;
+
+}  // namespace dre

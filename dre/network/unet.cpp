@@ -1,0 +1,82 @@
+#include "dre/network/unet.h"
+
+#include <algorithm>
+
+#include "dre/base/error.h"
+
+namespace dre {
+namespace {
+
+constexpr int64_t levels = 4, kernel = 3, stride = 2;
+
+/// Sides of the images after each convolution down.
+std::vector<int64_t> sides(int64_t side) {
+  std::vector<int64_t> out = {side - kernel + 1};
+  while (out.size() < levels) out.push_back((out.back() - kernel) / stride + 1);
+  return out;
+}
+
+}  // namespace
+
+Unet::Unet(const UnetOptions& options, const Context& context, at::Generator& generator)
+    : options_(options) {
+  validate(options);
+  const int64_t width = options.width, e = options.embedding;
+  const std::vector<int64_t> side = sides(options.side);
+  const auto channels = [&](int64_t level) { return width << level; };
+  if (options.time)
+    embedding_ =
+        add_stack(parameters_, "embedding", {1, e, e, e}, "tanh", false, context, generator);
+  for (int64_t k = 0; k < levels; ++k) {
+    const ConvShape shape{k > 0 ? channels(k - 1) : 1, channels(k), kernel, {k > 0 ? stride : 1}};
+    const int64_t groups = k > 0 ? options.groups : std::min<int64_t>(4, options.groups);
+    down_.push_back(add_level(text("down.", k), shape, groups, context, generator));
+  }
+  for (int64_t k = levels - 1; k > 0; --k) {
+    // The padding makes up for what the convolution down lost by rounding.
+    const int64_t padding = side[k - 1] - ((side[k] - 1) * stride + kernel);
+    const int64_t in = k < levels - 1 ? 2 * channels(k) : channels(k);
+    const ConvShape shape{in, channels(k - 1), kernel, {stride, 0, padding}, false, true};
+    up_.push_back(add_level(text("up.", k), shape, options.groups, context, generator));
+  }
+  last_ = add_conv(parameters_, "last", {2 * width, 1, kernel, {}, true, true}, context, generator);
+  head_ = add_dense(parameters_, "head", options.side * options.side, options.outputs, false,
+                    context, generator);
+}
+
+Unet::Level Unet::add_level(const std::string& name, const ConvShape& shape, int64_t groups,
+                            const Context& context, at::Generator& generator) {
+  constexpr int64_t hidden = 32;
+  Level level;
+  level.conv = add_conv(parameters_, name + ".conv", shape, context, generator);
+  if (options_.time)
+    level.shift =
+        add_stack(parameters_, name + ".shift", {options_.embedding, hidden, hidden, shape.out},
+                  "tanh", false, context, generator);
+  level.norm = add_norm(parameters_, name + ".norm", shape.out, groups, context);
+  return level;
+}
+
+Dual Unet::apply(const Level& level, const Dual& x, const Dual& embedding) const {
+  const Dual shift = options_.time ? level.shift(embedding) : Dual();
+  return norm_silu(level.conv(x), shift, level.norm);
+}
+
+Dual Unet::forward(const Dual& x, const Dual& t) const {
+  check_point(x, t, options_.side * options_.side, options_.time);
+  const Dual embedding = options_.time ? embedding_(t) : Dual();
+  std::vector<Dual> seen;
+  Dual image = packed(images(x, options_.side));
+  for (const Level& level : down_) seen.push_back(image = apply(level, image, embedding));
+  for (size_t k = 0; k < up_.size(); ++k) {
+    if (k > 0) image = cat({image, seen[levels - 1 - k]}, 1);
+    image = apply(up_[k], image, embedding);
+  }
+  image = last_(cat({image, seen.front()}, 1));
+  const auto rows = [&](const Tensor& a) {
+    return a.defined() ? a.reshape({a.size(0), -1}).to(x.value.scalar_type()) : a;
+  };
+  return head_({rows(image.value), rows(image.tangent)});
+}
+
+}  // namespace dre

@@ -1,0 +1,207 @@
+#include "dre/train/flow_trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dre/base/error.h"
+#include "dre/base/names.h"
+#include "dre/data/mnist.h"
+#include "dre/train/swapped.h"
+
+namespace dre {
+namespace {
+
+bool are_pixels(const Tensor& x) { return x.scalar_type() == torch::kUInt8; }
+
+TrainOptions options_with(int64_t steps, int64_t batch) {
+  TrainOptions options;
+  options.steps = steps;
+  options.batch = batch;
+  options.rate = 5e-4;
+  options.beta2 = 0.999;
+  options.average = 0.999;
+  options.evaluate_every = 1000;
+  options.patience = 0;
+  return options;
+}
+
+/// Bits per dimension of each row: [n]. noise: [n, d], of which only pixels make use.
+Tensor row_bits(const Density& density, const Tensor& x, const Tensor& noise) {
+  if (are_pixels(x)) {
+    const Logits logits = dequantise(x, noise);
+    return bits_per_dimension(density.log_prob(logits.x), logits.log_determinant, x.size(1));
+  }
+  const Tensor log_prob = density.log_prob(x);
+  return bits_per_dimension(log_prob, at::zeros_like(log_prob), x.size(1));
+}
+
+}  // namespace
+
+TrainOptions flow_train_options(const std::string& recipe) {
+  static const std::vector<Named<TrainOptions>> table = {
+      {"copula", options_with(40000, 128)},
+      {"rq-nsf", options_with(200000, 256)},
+  };
+  return choose("flow", table, recipe);
+}
+
+Tensor rows_on(const Tensor& x, const Context& context) {
+  return are_pixels(x) ? x.to(context.device) : x.to(context.options());
+}
+
+Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block) {
+  const torch::NoGradGuard no_grad;
+  check_rows(x, density.dimension());
+  std::vector<Tensor> bits;
+  for (const auto& rows : x.split(block)) {
+    const Tensor noise =
+        are_pixels(rows) ? uniform(rows.sizes(), density.options(), generator) : Tensor();
+    bits.push_back(row_bits(density, rows, noise).to(torch::kCPU, torch::kFloat64));
+  }
+  return at::cat(bits);
+}
+
+void start_flow(Flow& flow, const FlowData& data, const Context& context) {
+  // The first rows: a start need not be perfect.
+  const Tensor rows = rows_on(data.train.slice(0, 0, flow.rows_to_start()), context);
+  auto generator = context.device_generator("start noise");
+  flow.initialise(are_pixels(rows) ? dequantise(rows, generator, context.dtype).x : rows);
+}
+
+FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& options,
+                         const Context& context)
+    : flow_(flow),
+      options_(options),
+      context_(context),
+      train_(rows_on(data.train, context)),
+      held_out_(rows_on(data.held_out, context)),
+      batches_({train_, {}}, options.batch, context.generator("flow batches")),
+      rows_(at::empty({0, options.batch}, torch::kInt64)),
+      generator_(context.device_generator("flow noise")),
+      adam_(options, flow.parameters().flat()),
+      batch_(at::zeros({options.batch, flow.dimension()}, held_out_.options())),
+      noise_(at::zeros({options.batch, flow.dimension()}, context.options())),
+      loss_(at::zeros({}, context.options())),
+      captured_([this] { work(); }, context.device, {}),
+      best_(flow.parameters().flat().detach().clone()) {
+  validate(options);
+  check_rows(data.train, flow.dimension());
+  check_rows(data.held_out, flow.dimension());
+  check(are_pixels(data.train) == are_pixels(data.held_out),
+        "rows to learn from and held-out rows must both be pixels, or both numbers");
+}
+
+TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& checkpoint) {
+  const int64_t looks_between_checkpoints = 10;
+  progress.begin("training " + flow_.name(), options_.steps);
+  if (result_.curve.empty()) evaluate(std::numeric_limits<double>::quiet_NaN());
+  bool stopped = false;
+  while (!over() && !stopped) {
+    step();
+    const int64_t since = (result_.steps - 1) % options_.evaluate_every + 1;
+    if (since < options_.evaluate_every && result_.steps < options_.steps) continue;
+    evaluate(loss_.item<double>() / static_cast<double>(since));
+    loss_.zero_();
+    progress.advance(result_.steps, text("held-out ", result_.curve.back().held_out, " bits"));
+    // Stops are made between looks, so that a resumed run is the same run.
+    stopped = !over() && progress.stop_requested();
+    if (checkpoint && result_.curve.size() % looks_between_checkpoints == 0) checkpoint();
+  }
+  progress.end();
+  result_.status = stopped ? TrainResult::Status::interrupted : verdict();
+  if (!stopped) use_best();
+  return result_;
+}
+
+/// Rows and rates of the next steps go to the device at once: a transfer a step would make the host
+/// wait for the device every time. Plans end at looks, where states are taken.
+void FlowTrainer::plan() {
+  const int64_t to_look = options_.evaluate_every - result_.steps % options_.evaluate_every;
+  const int64_t count =
+      std::min({to_look, options_.steps - result_.steps, int64_t{Adam::plan_capacity}});
+  std::vector<Tensor> rows;
+  std::vector<double> rates;
+  for (int64_t i = 0; i < count; ++i) {
+    rows.push_back(batches_.next_rows());
+    rates.push_back(learning_rate(options_, result_.steps + i));
+  }
+  rows_ = at::stack(rows).to(context_.device);
+  planned_ = 0;
+  adam_.plan(rates);
+}
+
+void FlowTrainer::step() {
+  if (planned_ == rows_.size(0)) plan();
+  at::index_select_out(batch_, train_, 0, rows_[planned_++]);
+  noise_.uniform_(0, 1, generator_);
+  captured_.run();
+  ++result_.steps;
+}
+
+/// The part of a step that is recorded: everything between a batch and the new weights.
+void FlowTrainer::work() {
+  Tensor weights = flow_.parameters().flat(), gradient = flow_.parameters().flat_gradient();
+  gradient.zero_();
+  const Tensor loss = row_bits(flow_, batch_, noise_).mean();
+  loss.backward();
+  loss_.add_(loss.detach());
+  adam_.apply(weights, gradient);
+}
+
+void FlowTrainer::evaluate(double train_loss) {
+  const torch::NoGradGuard no_grad;
+  const Swapped averaged(flow_.parameters().flat(), adam_.average());
+  // The same noise at every look: differences between looks are then the weights' alone.
+  auto generator = context_.device_generator("held-out noise");
+  const double loss = flow_bits(flow_, held_out_, generator).mean().item<double>();
+  result_.curve.push_back({result_.steps, train_loss, loss});
+  if (result_.curve.size() > 1 && !(loss < result_.best_loss)) return;
+  result_.best_loss = loss;
+  result_.best_step = result_.steps;
+  best_.copy_(adam_.average());
+}
+
+void FlowTrainer::use_best() {
+  const torch::NoGradGuard no_grad;
+  flow_.parameters().flat().copy_(best_);
+}
+
+TrainResult::Status FlowTrainer::verdict() const {
+  if (!std::isfinite(result_.curve.back().held_out)) return TrainResult::Status::not_finite;
+  const bool out_of_patience =
+      options_.patience > 0 && result_.steps - result_.best_step >= options_.patience;
+  return out_of_patience ? TrainResult::Status::early : TrainResult::Status::finished;
+}
+
+bool FlowTrainer::over() const {
+  return verdict() != TrainResult::Status::finished || result_.steps >= options_.steps;
+}
+
+NamedTensors FlowTrainer::state() const {
+  NamedTensors all = {
+      {"best", best_.clone()},
+      {"curve", curve_tensor(result_.curve)},
+      {"progress", torch::tensor({result_.steps, result_.best_step}, torch::kInt64)},
+      {"best_loss", torch::tensor({result_.best_loss}, torch::kFloat64)},
+      {"generator", generator_.get_state()}};
+  append(all, "flow", flow_.tensors());
+  append(all, "adam", adam_.state());
+  append(all, "batches", batches_.state());
+  return all;
+}
+
+void FlowTrainer::restore(const NamedTensors& state) {
+  const torch::NoGradGuard no_grad;
+  flow_.load(under(state, "flow"));
+  best_.copy_(at(state, "best"));
+  result_.curve = curve_of(at(state, "curve"));
+  result_.steps = at(state, "progress")[0].item<int64_t>();
+  result_.best_step = at(state, "progress")[1].item<int64_t>();
+  result_.best_loss = at(state, "best_loss").item<double>();
+  generator_.set_state(at(state, "generator"));
+  adam_.restore(under(state, "adam"));
+  batches_.restore(under(state, "batches"));
+}
+
+}  // namespace dre

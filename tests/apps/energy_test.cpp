@@ -1,0 +1,255 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dre/apps/energy_anneal.h"
+#include "dre/apps/energy_fit.h"
+#include "dre/base/error.h"
+#include "dre/data/mnist.h"
+#include "tests/data/files.h"
+
+namespace dre {
+namespace {
+
+/// Images of a few grey levels around a random bright square: far from Gaussian logits.
+Tensor pictures(int64_t n, int64_t side, uint64_t seed) {
+  auto generator = Context{torch::kCPU, torch::kFloat32, seed}.generator("pictures");
+  const Tensor noise = at::randint(0, 40, {n, side * side}, generator, torch::kFloat32);
+  const Tensor bright = (normal({n, 1}, torch::kFloat32, generator) > 0).to(torch::kFloat32);
+  return (noise + 150 * bright).to(torch::kUInt8);
+}
+
+EnergyOptions tiny(const std::string& objective) {
+  EnergyOptions options;
+  options.objective = objective;
+  options.width = 4;
+  options.levels = 2;
+  options.blocks = 1;
+  options.groups = 2;
+  options.bridges = 2;
+  return options;
+}
+
+/// Four pixels along each side are enough for the residual U-Net, the paper's needs twenty.
+int64_t side_of(const std::string& objective) { return objective == "velocity" ? 4 : 20; }
+
+struct Set {
+  Context context;
+  Tensor train, validation;
+  std::unique_ptr<EnergyModel> model;
+
+  explicit Set(const std::string& objective, torch::ScalarType type = torch::kFloat32)
+      : context{torch::kCPU, type, 1},
+        train(pictures(objective == "velocity" ? 200 : 900, side_of(objective), 1)),
+        validation(pictures(40, side_of(objective), 2)),
+        model(std::make_unique<EnergyModel>(gaussian_noise(train, 1, context), tiny(objective),
+                                            context)) {}
+
+  void move_weights() {
+    const torch::NoGradGuard no_grad;
+    auto generator = context.generator("move");
+    Tensor flat = model->network().parameters().flat();
+    flat.add_(0.2 * normal(flat.sizes(), flat.options(), generator));
+  }
+
+  Tensor latent(int64_t rows) {
+    auto generator = context.generator("latent");
+    const Logits logits = dequantise(validation.slice(0, 0, rows), generator, context.dtype);
+    return model->noise().to_latent(logits.x).point;
+  }
+
+  EnergyReport report() {
+    Progress silent;
+    auto generator = context.generator("report");
+    EnergyEvaluateOptions options;
+    options.nodes = 8;
+    options.flow_steps = 8;
+    return evaluate_energy(*model, validation, options, generator, silent);
+  }
+};
+
+EnergyFitOptions few_steps(int64_t steps) {
+  EnergyFitOptions options;
+  options.train.steps = steps;
+  options.train.batch = 16;
+  options.train.warmup = 2;
+  options.train.rate = 3e-3;
+  options.train.average = 0.9;
+  options.train.evaluate_every = 4;
+  options.looks.rows = 4;
+  options.looks.nodes = 4;
+  options.looks.flow_steps = 2;
+  return options;
+}
+
+TEST(Energy, StartsAtTheNoiseModelOnEveryPath) {
+  Set set("velocity");
+  const EnergyReport report = set.report();
+  EXPECT_NEAR(report.direct.value, report.noise.value, 1e-6);
+  EXPECT_NEAR(report.flow.value, report.noise.value, 1e-4);
+  EXPECT_NEAR(report.flow_by_variance.value, report.noise.value, 1e-4);
+  EXPECT_EQ(report.flow_evaluations, 32);
+}
+
+TEST(Energy, EveryObjectiveTrainsAndEvaluates) {
+  for (const auto& objective : energy_objectives()) {
+    SCOPED_TRACE(objective);
+    Set set(objective);
+    Progress silent;
+    const Tensor before = set.model->network().parameters().flat().clone();
+    const EnergyFitResult result =
+        fit_energy(*set.model, {set.train, set.validation}, few_steps(6), silent);
+    EXPECT_EQ(result.steps, 6);
+    EXPECT_EQ(result.looks.size(), 2);
+    EXPECT_TRUE(result.finite);
+    EXPECT_FALSE(torch::equal(before, set.model->network().parameters().flat()));
+    const Tensor ratio = energy_log_ratio(*set.model, set.latent(3), 4);
+    EXPECT_EQ(ratio.sizes(), torch::IntArrayRef({3}));
+    EXPECT_TRUE(ratio.isfinite().all().item<bool>());
+    EXPECT_EQ(has_flow(*set.model), objective == "velocity");
+  }
+}
+
+TEST(Energy, TrainingBeatsTheNoiseModel) {
+  Set set("velocity");
+  Progress silent;
+  EnergyFitOptions options = few_steps(200);
+  options.train.batch = 32;
+  options.train.evaluate_every = 200;
+  fit_energy(*set.model, {set.train, set.validation}, options, silent);
+  const EnergyReport report = set.report();
+  EXPECT_LT(report.flow.value, report.noise.value - 0.2);
+}
+
+/// The flow's density is that of a map whose log-determinant can be had by finite differences; the
+/// average over an orthogonal set of signs is the exact trace.
+TEST(Energy, FlowDensityIsNormalised) {
+  Set set("velocity", torch::kFloat64);
+  set.move_weights();
+  const int64_t d = 16, steps = 40;
+  const Tensor z = set.latent(1);
+  Tensor signs = torch::ones({1, 1}, torch::kFloat64);
+  while (signs.size(0) < d)
+    signs = torch::cat({torch::cat({signs, signs}, 1), torch::cat({signs, -signs}, 1)}, 0);
+  const Tensor rows = z.expand({d, d});
+  const double density =
+      flow_density(*set.model, rows, signs, steps).by_probe.mean().item<double>();
+  const torch::NoGradGuard no_grad;
+  // Densities at points along the flow's own inverse: two-sided differences of the end point.
+  const auto& score = set.model->score();
+  const auto end = [&](const Tensor& start) {
+    Tensor y = start;
+    const double h = 1.0 / steps;
+    const auto velocity = [&](const Tensor& at, double u) {
+      const auto q = set.model->angles().at(u);
+      const Tensor t = torch::full({at.size(0), 1}, q.angle / (M_PI / 2), at.options());
+      return ability<FlowField>(score)->flow(at, t).velocity * (q.slope / (M_PI / 2));
+    };
+    for (int64_t i = 0; i < steps; ++i) {
+      const double u = static_cast<double>(i) * h;
+      const Tensor k1 = velocity(y, u), k2 = velocity(y + h / 2 * k1, u + h / 2);
+      const Tensor k3 = velocity(y + h / 2 * k2, u + h / 2);
+      const Tensor k4 = velocity(y + h * k3, std::min(1.0, u + h));
+      y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    }
+    return y;
+  };
+  const double step = 1e-5;
+  const Tensor moves = step * torch::eye(d, torch::kFloat64);
+  const Tensor jacobian = (end(z + moves) - end(z - moves)) / (2 * step);
+  const double expected = standard_normal_log_prob(end(z)).item<double>() +
+                          std::get<1>(torch::slogdet(jacobian)).item<double>();
+  EXPECT_NEAR(density, expected, 2e-3);
+}
+
+TEST(Energy, CorrectionMakesTheMeanScoreVanish) {
+  Set set("velocity");
+  set.move_weights();
+  auto generator = set.context.generator("correction");
+  const EnergyEvaluateOptions options;
+  const double first = zero_mean_correction(*set.model, set.latent(40), options, generator);
+  EXPECT_GT(std::abs(first), 0.01);
+  const Tensor z = set.latent(5);
+  const torch::NoGradGuard no_grad;
+  const Tensor before = energy_log_ratio(*set.model, z, 8);
+  set.model->correction = first;
+  EXPECT_NEAR((energy_log_ratio(*set.model, z, 8) - before).mean().item<double>(), first, 1e-3);
+}
+
+/// An untrained model is the noise model: its normaliser is 1, and annealing finds its own bits.
+TEST(Energy, AnnealingAgreesOnTheNoiseModel) {
+  Set set("velocity");
+  auto generator = set.context.generator("anneal");
+  Progress silent;
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  AnnealOptions anneal;
+  anneal.chains = 4;
+  anneal.steps = 4;
+  anneal.pilot_steps = 2;
+  anneal.leapfrogs = 2;
+  const EnergyAnnealReport report =
+      anneal_energy(*set.model, set.validation, options, anneal, generator, silent);
+  EXPECT_NEAR(report.log_normaliser, 0, 1e-5);
+  EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
+}
+
+TEST(Energy, SavedModelsSayTheSame) {
+  const testing::Directory directory;
+  Set set("velocity");
+  set.move_weights();
+  set.model->correction = 0.5;
+  save_energy(directory.path("m.safetensors"), *set.model, {{"seed", 3}});
+  const EnergyFile file = load_energy(directory.path("m.safetensors"), set.context);
+  const torch::NoGradGuard no_grad;
+  const Tensor z = set.latent(5);
+  EXPECT_TRUE(
+      torch::equal(energy_log_ratio(*file.model, z, 6), energy_log_ratio(*set.model, z, 6)));
+  EXPECT_EQ(file.record["seed"], 3);
+  directory.write("bad.safetensors", "not a model");
+  EXPECT_THROW(load_energy(directory.path("bad.safetensors")), Error);
+}
+
+/// Stops after the given number of questions.
+class StopAfter final : public Progress {
+ public:
+  explicit StopAfter(int questions) : left_(questions) {}
+  bool stop_requested() override { return left_-- <= 0; }
+
+ private:
+  int left_;
+};
+
+TEST(Energy, AResumedFitEndsInTheSameWeights) {
+  const EnergyFitOptions options = few_steps(12);
+  Progress silent;
+  Set whole("velocity");
+  fit_energy(*whole.model, {whole.train, whole.validation}, options, silent);
+  NamedTensors state;
+  EnergyFitCalls calls;
+  calls.save = [&](const NamedTensors& saved) { state = saved; };
+  Set part("velocity");
+  StopAfter stop(1);
+  EXPECT_TRUE(
+      fit_energy(*part.model, {part.train, part.validation}, options, stop, calls).interrupted);
+  ASSERT_FALSE(state.empty());
+  Set rest("velocity");
+  EnergyFitCalls resume;
+  resume.resume = state;
+  const EnergyFitResult result =
+      fit_energy(*rest.model, {rest.train, rest.validation}, options, silent, resume);
+  EXPECT_EQ(result.steps, 12);
+  EXPECT_TRUE(torch::equal(whole.model->network().parameters().flat(),
+                           rest.model->network().parameters().flat()));
+}
+
+TEST(Energy, SamplesOfTheUntrainedFlowAreNoise) {
+  Set set("velocity");
+  auto generator = set.context.generator("samples");
+  const Tensor z = flow_samples(*set.model, 400, 4, generator);
+  EXPECT_NEAR(z.mean().item<double>(), 0, 5 / std::sqrt(6400.0));
+  EXPECT_NEAR(z.var().item<double>(), 1, 5 * std::sqrt(2 / 6400.0));
+}
+
+}  // namespace
+}  // namespace dre

@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/tool.h"
+
+namespace dre::testing {
+namespace {
+
+TEST(ExperimentCommand, ListsTheExperiments) {
+  const Directory directory;
+  const Outcome outcome = Process(directory, {"experiment", "list"}).wait();
+  EXPECT_EQ(outcome.code, 0);
+  for (const char* name :
+       {"gaussian-1d", "gaussian-2d", "gaussian-2d-shifted", "mutual-information",
+        "infinitesimal-classifier", "integration", "paths"})
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
+}
+
+TEST(ExperimentCommand, SaysWhatIsWrongInOneLine) {
+  const Directory directory;
+  for (const Arguments& arguments : {Arguments{"experiment"},
+                                     {"experiment", "walk"},
+                                     {"experiment", "run"},
+                                     {"experiment", "run", "zebra"},
+                                     {"experiment", "run", "paths", "--jobs", "0"},
+                                     {"experiment", "run", "paths", "--format", "poem"},
+                                     {"experiment", "run", "paths", "--only", "no such cell"}}) {
+    const Outcome outcome = Process(directory, arguments).wait();
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(ExperimentCommand, WritesThePageAndGoesOnFromFinishedCells) {
+  const Directory directory;
+  const Arguments arguments = {"experiment", "run",   "infinitesimal-classifier",
+                               "--quick",    "--out", "found",
+                               "--format",   "json"};
+  const Outcome first = Process(directory, arguments).wait();
+  ASSERT_EQ(first.code, 0) << first.err;
+  const auto json = nlohmann::json::parse(first.out);
+  EXPECT_EQ(json["experiment"], "infinitesimal-classifier");
+  EXPECT_EQ(json["tables"].size(), 2U);
+  EXPECT_NE(directory.read("found/infinitesimal-classifier.html").find("<!DOCTYPE html>"),
+            std::string::npos);
+  const Outcome second = Process(directory, arguments).wait();
+  EXPECT_EQ(second.out, first.out);
+}
+
+}  // namespace
+}  // namespace dre::testing

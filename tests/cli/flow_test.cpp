@@ -1,0 +1,123 @@
+#include <cstdlib>
+
+#include "tests/cli/tool.h"
+
+namespace dre::testing {
+namespace {
+
+Arguments flow_fit(const std::string& density) {
+  return {"flow",  "fit",           "--quiet",  "--input", "a.csv",     "--density", density,
+          "--out", "f.safetensors", "--format", "json",    "--threads", "1"};
+}
+
+Arguments short_training() {
+  return {"--steps", "60", "--batch", "32", "--copula-bins", "8", "--evaluate-every", "20"};
+}
+
+void write_rows(const Directory& directory) {
+  directory.write("a.csv", csv(normal_rows(400, 3, 1, 4), "a,b,c"));
+}
+
+/// Independent normal columns: log2 sqrt(2 pi e) bits each.
+constexpr double entropy = 2.047;
+
+TEST(Flow, GaussianRowsCostTheirEntropy) {
+  const Directory directory;
+  write_rows(directory);
+  const Outcome fit = run_tool(directory, flow_fit("gaussian"));
+  expect_fine(fit);
+  const auto record = nlohmann::json::parse(fit.out);
+  EXPECT_NEAR(record["test"]["bits_per_dimension"].get<double>(), entropy, 0.3);
+  const Outcome eval = run_tool(directory, {"flow", "eval", "--model", "f.safetensors", "--input",
+                                            "a.csv", "--format", "json"});
+  expect_fine(eval);
+  EXPECT_NEAR(nlohmann::json::parse(eval.out)["bits_per_dimension"].get<double>(), entropy, 0.1);
+}
+
+TEST(Flow, ATimeLimitLeavesACheckpointThatGoesOnToTheSameBytes) {
+  const Directory directory;
+  write_rows(directory);
+  const Arguments fit = flow_fit("copula") + short_training();
+  expect_fine(run_tool(directory, fit));
+  const std::string whole = directory.read("f.safetensors");
+  const Outcome limited = run_tool(directory, fit + Arguments{"--minutes", "1e-9"});
+  EXPECT_EQ(limited.code, 0);
+  expect_contains(limited.err, {"the time is up", "f.safetensors.checkpoint", "--resume"});
+  EXPECT_TRUE(directory.read("f.safetensors") != whole);
+  const Outcome other = run_tool(directory, fit + Arguments{"--resume", "--bound", "2"});
+  EXPECT_EQ(other.code, 2);
+  expect_contains(other.err, {"--bound 3"});
+  expect_fine(run_tool(directory, fit + Arguments{"--resume"}));
+  EXPECT_TRUE(directory.read("f.safetensors") == whole);
+  EXPECT_FALSE(std::filesystem::exists(directory.path("f.safetensors.checkpoint")));
+}
+
+TEST(Flow, SamplesAreRowsOrImages) {
+  const Directory directory;
+  directory.write("a.csv", csv(normal_rows(400, 4, 1, 4), "a,b,c,d"));
+  expect_fine(run_tool(directory, flow_fit("gaussian")));
+  const Arguments sample = {"flow", "sample", "--model", "f.safetensors", "--count", "7"};
+  expect_fine(run_tool(directory, sample + Arguments{"--out", "s.csv"}));
+  const std::string rows = directory.read("s.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 8);
+  expect_fine(run_tool(directory, sample + Arguments{"--out", "s.png", "--height", "2"}));
+  EXPECT_EQ(directory.read("s.png").substr(1, 3), "PNG");
+}
+
+TEST(Flow, EachDensityHasItsOwnTraining) {
+  const Directory directory;
+  const auto steps = [&](const std::string& density) {
+    const Outcome shown =
+        run_tool(directory, {"flow", "fit", "--density", density, "--print-config"});
+    return nlohmann::json::parse(shown.out)["steps"].get<int>();
+  };
+  EXPECT_EQ(steps("copula"), 40000);
+  EXPECT_EQ(steps("rq-nsf"), 200000);
+}
+
+TEST(Flow, MisuseIsTold) {
+  const Directory directory;
+  write_rows(directory);
+  expect_contains(run_tool(directory, {"flow", "fat"}).err, {"unknown action 'fat'", "fit, eval"});
+  expect_contains(run_tool(directory, {"flow", "fit", "--out", "f"}).err, {"--data", "--input"});
+  expect_contains(run_tool(directory, flow_fit("rq-nsf")).err, {"cannot be halved"});
+  expect_contains(run_tool(directory, {"flow", "eval", "--input", "a.csv"}).err, {"--model"});
+}
+
+Arguments mnist_from(const std::string& url) {
+  return {"data", "mnist", "--out", "mnist", "--url", url};
+}
+
+TEST(DataMnist, ServersOutOfReachAreTold) {
+  const Directory directory;
+  const Outcome outcome = run_tool(directory, mnist_from("http://127.0.0.1:9/mnist"));
+  EXPECT_EQ(outcome.code, 3);
+  expect_contains(outcome.err, {"cannot reach", "no network"});
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path("mnist")));
+}
+
+TEST(DataMnist, OtherFilesAreRefused) {
+  const Directory directory;
+  for (const auto* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                           "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+    directory.write(name, "other");
+    ASSERT_EQ(std::system(("gzip -f '" + directory.path(name) + "'").c_str()), 0);
+  }
+  const Outcome outcome = run_tool(directory, mnist_from("file://" + directory.path("")));
+  EXPECT_EQ(outcome.code, 3);
+  expect_contains(outcome.err, {"train-images-idx3-ubyte is not MNIST's", "checksum"});
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path("mnist")));
+}
+
+TEST(DataMnist, TrueFilesArrive) {
+  const char* data = std::getenv("DRE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
+  const Directory directory;
+  const std::string source = std::string(data) + "/mnist";
+  expect_fine(run_tool(directory, mnist_from("file://" + source)));
+  EXPECT_EQ(std::filesystem::file_size(directory.path("mnist/t10k-images-idx3-ubyte.gz")),
+            std::filesystem::file_size(source + "/t10k-images-idx3-ubyte.gz"));
+}
+
+}  // namespace
+}  // namespace dre::testing

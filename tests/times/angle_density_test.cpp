@@ -1,0 +1,44 @@
+#include "dre/times/angle_density.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace dre {
+namespace {
+
+TEST(AngleDensity, QuantilesRunFromEndToEndWithTheSlopeOfTheDensity) {
+  const AngleDensity density(0.003, M_PI / 2 - 1e-4);
+  EXPECT_NEAR(density.at(0).angle, density.low(), 1e-12);
+  EXPECT_NEAR(density.at(1).angle, density.high(), 1e-12);
+  double total = 0;  // of the unnormalised density, from the slope at every u
+  for (const double u : {0.01, 0.3, 0.62, 0.99}) {
+    const double h = 1e-5;
+    const double difference = (density.at(u + h).angle - density.at(u - h).angle) / (2 * h);
+    const AngleDensity::Quantile at = density.at(u);
+    EXPECT_NEAR(at.slope / difference, 1, 1e-6);
+    const double cotangent = 1 / std::tan(at.angle);
+    const double here = at.slope * std::sqrt(2 * cotangent * cotangent + 1);
+    if (total == 0) total = here;
+    EXPECT_NEAR(here / total, 1, 1e-9);
+  }
+}
+
+TEST(AngleSampler, DrawsOneTimeInEachCell) {
+  const AngleDensity density(0.003, M_PI / 2 - 1e-4);
+  const AngleSampler sampler(density, torch::kFloat64);
+  auto generator = Context{}.generator("angles");
+  const int64_t n = 100;
+  const Tensor t = sampler.draw(n, generator);
+  ASSERT_EQ(t.sizes(), torch::IntArrayRef({n, 1}));
+  const auto view = t.accessor<double, 2>();
+  for (int64_t i = 0; i < n; ++i) {
+    // Between two nodes of the table the quantile is taken as straight.
+    const double slack = 1e-4;
+    EXPECT_GE(view[i][0] * M_PI / 2, density.at(i / 100.0).angle * (1 - slack));
+    EXPECT_LE(view[i][0] * M_PI / 2, density.at((i + 1) / 100.0).angle * (1 + slack));
+  }
+}
+
+}  // namespace
+}  // namespace dre
