@@ -1,5 +1,4 @@
 /// dre experiment: the paper's experiments, each with one command.
-#include <filesystem>
 #include <iostream>
 
 #include "cli/command.h"
@@ -83,12 +82,12 @@ void write_file(const std::string& path, const std::string& content) {
   file.commit();
 }
 
-void write_folder(const std::string& folder, const Written& result) {
+void write_folder(const std::string& folder, const Written& result, bool quiet) {
   const std::string base = folder + "/" + result.name;
   write_file(base + ".html", report::to_html(to_page(result)));
   write_file(base + ".json", experiments::to_json(result).dump(2) + "\n");
   write_file(base + ".md", to_markdown(result));
-  std::cerr << who << ": the page is " << base << ".html" << std::endl;
+  if (!quiet) std::cerr << who << ": the page is " << base << ".html" << std::endl;
 }
 
 std::string in_format(const std::string& format, const Written& result) {
@@ -120,7 +119,7 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
     return exit_interrupted;
   }
   const Written result = describe_run(name, *experiment, config, settings, done);
-  if (!config.out.empty()) write_folder(config.out, result);
+  if (!config.out.empty()) write_folder(config.out, result, quiet);
   print_result(in_format(format, result));
   return done.failures.empty() ? exit_fine : exit_numerical;
 }

@@ -1,7 +1,10 @@
 #include "experiments/store.h"
 
+#include <sys/stat.h>
+
 #include <cctype>
-#include <filesystem>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <utility>
 
@@ -24,13 +27,21 @@ Json key(const Cell& cell, const Settings& settings) {
           {"version", version()}};
 }
 
+/// Like mkdir -p. Not by std::filesystem: the LibTorch of the Python packages exports a broken one.
+void make_folders(const std::string& path) {
+  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    const bool made = ::mkdir(part.c_str(), 0777) == 0 || errno == EEXIST;
+    check_data(made, "cannot make the folder ", part, ": ", std::strerror(errno));
+    if (end == std::string::npos) return;
+  }
+}
+
 }  // namespace
 
 Store::Store(std::string folder) : folder_(std::move(folder)) {
   if (folder_.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  check_data(!error, "cannot make the folder ", folder_, ": ", error.message());
+  make_folders(folder_);
   check_writable(folder_ + "/test");
 }
 

@@ -1,8 +1,8 @@
 #include "experiments/write.h"
 
+#include <glob.h>
 #include <sys/utsname.h>
 
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -24,10 +24,12 @@ std::string field(const std::string& path, const std::string& name) {
 }
 
 std::string graphics_card() {
-  std::error_code none;
-  for (const auto& card : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none))
-    return field((card.path() / "information").string(), "Model");
-  return "";
+  glob_t found{};
+  std::string name;
+  if (::glob("/proc/driver/nvidia/gpus/*/information", 0, nullptr, &found) == 0)
+    name = field(found.gl_pathv[0], "Model");
+  ::globfree(&found);
+  return name;
 }
 
 template <class Tables>

@@ -40,8 +40,10 @@ TailRule::Sums TailRule::operator()(const Tensor& samples, const Tensor& half) c
   const Tensor sums = samples.matmul(columns_);
   const Tensor absolute = half.abs() * samples.abs().matmul(columns_.select(1, 0));
   const Tensor value = half * sums.select(1, 0);
-  if (band_ == 0)
-    return {value, absolute, torch::full_like(value, std::numeric_limits<double>::infinity())};
+  if (band_ == 0) {
+    const Tensor unknown = torch::full_like(value, std::numeric_limits<double>::infinity());
+    return {value, absolute, unknown, unknown};
+  }
   // A floor keeps 0 / 0 of an integrand without these bands at 0.
   const auto norm = [&](int64_t band) {
     const Tensor part = sums.narrow(1, 1 + band * band_, band_);
@@ -50,10 +52,11 @@ TailRule::Sums TailRule::operator()(const Tensor& samples, const Tensor& half) c
   const Tensor low = norm(0), middle = norm(1), high = norm(2);
   const Tensor decay = (high / low).clamp_max(1.0);
   const Tensor rough = torch::min(3 * decay, (1 + 8 * decay.square()) / (6 * band_));
-  if (band_ < 4) return {value, absolute, 2 * half.abs() * high * rough};
-  const Tensor geometric = high * low <= 1.3 * middle * middle;
   const Tensor smooth = torch::min(rough, 4 * decay.square());
-  return {value, absolute, 2 * half.abs() * high * torch::where(geometric, smooth, rough)};
+  const Tensor geometric = (high * low <= 1.3 * middle * middle)
+                               .logical_and_(torch::full_like(high, band_ >= 4, torch::kBool));
+  const Tensor size = 2 * half.abs() * high;
+  return {value, absolute, size * torch::where(geometric, smooth, rough), size * smooth};
 }
 
 }  // namespace dre

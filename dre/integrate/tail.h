@@ -35,6 +35,7 @@ class TailRule final {
     Tensor value;     ///< [m] integral over a panel
     Tensor absolute;  ///< [m] ∫|f|
     Tensor tail;      ///< [m] the estimate above; infinite where the rule has under 5 nodes
+    Tensor smooth;    ///< [m] what a geometric decay would leave, the least that can be hoped for
   };
 
   /// samples: [m, nodes], half: [m] half the (signed) length of each panel

@@ -26,10 +26,10 @@ Dual GatedMlp::forward(const Dual& x, const Dual& t) const {
   sizes.insert(sizes.end(), options_.bypass ? 3 : 2, options_.outputs);
   // Times spread over [-2, 2]: the gates' layers start with weights of size one.
   const std::vector<Dual> gates = split(gates_(4.0 * t + (-2.0)), sizes);
-  const Activation& activation = gates_.activation;
+  const Activation& activation = *gates_.activation;
   Dual hidden = x;
   for (int64_t i = 0; i < options_.depth; ++i)
-    hidden = activation(layers_[i](hidden) * (gates[i] + 1.0));
+    hidden = activation.apply(layers_[i](hidden) * (gates[i] + 1.0));
   const Dual out = last_(hidden) * (gates[options_.depth] + 1.0) + gates[options_.depth + 1];
   return options_.bypass ? out + bypass_(x) * (gates[options_.depth + 2] + 1.0) : out;
 }

@@ -8,8 +8,7 @@
 namespace dre {
 namespace {
 
-// 1 had no encoding: all columns were numbers.
-const FileKind model_kind{"dre-model", "model", 2};
+const FileKind model_kind{"dre-model", "model", 2};  // 1 had no encoding: all columns were numbers
 const char* const direction = "log(numerator / denominator)";
 
 nlohmann::json member_json(const Member& member) {

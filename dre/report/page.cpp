@@ -94,12 +94,11 @@ class Writer {
   }
 
   void operator()(const Notice& notice) {
-    const bool plain = notice.kind == Notice::Kind::note;
     const char* kind = notice.kind == Notice::Kind::warning   ? " warning"
                        : notice.kind == Notice::Kind::failure ? " failure"
                                                               : "";
-    out_ << "<div class=\"notice" << kind << "\" role=\"" << (plain ? "note" : "alert") << "\">"
-         << inlined(notice.text) << "</div>\n";
+    out_ << "<div class=\"notice" << kind << "\" role=\"note\">" << inlined(notice.text)
+         << "</div>\n";
   }
 
   void operator()(const Table& table) {

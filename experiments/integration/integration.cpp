@@ -93,8 +93,10 @@ Data2d draw(const Settings& settings, const Context& context) {
 Json objective_spread(const TrainedScore& trained, const Context& context, int64_t batches) {
   const torch::NoGradGuard no_grad;
   const int64_t n = 256;
+  ObjectiveOptions by_parts;
+  by_parts.matching = "boundary";
   const auto objective = make_objective("time", trained.score(), trained.bridge(),
-                                        second_moments(trained.gaussian().ends()), {});
+                                        second_moments(trained.gaussian().ends()), by_parts);
   Json out = Json::object();
   for (const char* name : {"uniform", "stratified", "history"}) {
     TimeOptions options;

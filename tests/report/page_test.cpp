@@ -1,16 +1,14 @@
 #include "dre/report/page.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "dre/base/error.h"
+#include "tests/data/files.h"
 
 namespace dre::report {
 namespace {
@@ -89,10 +87,9 @@ std::string output_of(const std::string& command) {
 TEST(Page, DrawsItsChartsInABrowserWithoutComplaints) {
   if (!has_charts()) GTEST_SKIP() << "this build has no chart library";
   if (std::system("command -v chromium > /dev/null 2>&1") != 0) GTEST_SKIP() << "no chromium here";
-  const auto folder = std::filesystem::temp_directory_path() / text("dre_page_", ::getpid());
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "page.html") << to_html(sample());
-  const std::string place = folder.string();
+  const dre::testing::Directory folder;
+  folder.write("page.html", to_html(sample()));
+  const std::string place = folder.path("");
   // Everything the page logs goes to standard error: errors, and requests that its policy refused.
   const std::string dom =
       output_of(text("HOME=", place,
@@ -102,9 +99,7 @@ TEST(Page, DrawsItsChartsInABrowserWithoutComplaints) {
                      "/profile --virtual-time-budget=10000 "
                      "--enable-logging=stderr --dump-dom file://",
                      place, "/page.html 2> ", place, "/log"));
-  std::ifstream log_file(folder / "log");
-  const std::string log(std::istreambuf_iterator<char>(log_file), {});
-  std::filesystem::remove_all(folder);
+  const std::string log = folder.read("log");
   ASSERT_NE(dom.find("data-charts=\"1\""), std::string::npos) << log;
   EXPECT_EQ(dom.find("data-chart-error"), std::string::npos);
   EXPECT_EQ(count(dom, "<svg"), 1U);
