@@ -1,8 +1,6 @@
 /// dre compare: two tables, how far they are apart and where.
 #include "dre/apps/compare.h"
 
-#include <ATen/Parallel.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -15,6 +13,7 @@
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/apps/gate.h"
+#include "dre/base/threads.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
 #include "dre/report/compare_page.h"
@@ -135,7 +134,7 @@ int judge_gates(const std::vector<Gate>& gates, const CompareResult& result) {
 
 int run(const CompareConfig& config, const RunFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  if (config.threads > 0) at::set_num_threads(static_cast<int>(config.threads));
+  use_threads(static_cast<int>(config.threads));
   std::vector<Gate> gates;
   for (const auto& condition : config.fail_if) gates.emplace_back(condition);
   check_writable(config.output);

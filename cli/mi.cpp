@@ -1,5 +1,4 @@
 /// dre mi: mutual information of two groups of columns.
-#include <ATen/Parallel.h>
 
 #include <cmath>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include "cli/summary.h"
 #include "dre/apps/mutual_information.h"
 #include "dre/base/names.h"
+#include "dre/base/threads.h"
 #include "dre/data/output.h"
 #include "dre/data/place.h"
 #include "dre/data/writer.h"
@@ -68,7 +68,7 @@ std::string as_json(const MutualInformation& found, const Groups& groups, const 
 }
 
 int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
-  if (config.threads > 0) at::set_num_threads(static_cast<int>(config.threads));
+  use_threads(static_cast<int>(config.threads));
   if (!config.pointwise.empty()) check_writable(config.pointwise);
   ProgressBar progress(who, flags.quiet);
   const Groups groups = load_groups(config.groups, dx, dy);

@@ -1,8 +1,6 @@
 /// dre weights: importance weights that make one table look like the other.
 #include "dre/apps/weights.h"
 
-#include <ATen/Parallel.h>
-
 #include <iostream>
 
 #include "cli/columns.h"
@@ -11,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
+#include "dre/base/threads.h"
 #include "dre/data/output.h"
 #include "dre/data/source.h"
 #include "dre/data/writer.h"
@@ -55,7 +54,7 @@ void check_all_rows(const Sides& sides) {
 }
 
 int run(const WeightsConfig& config, const RunFlags& flags) {
-  if (config.threads > 0) at::set_num_threads(static_cast<int>(config.threads));
+  use_threads(static_cast<int>(config.threads));
   check_writable(config.output);
   device_by_name(config.weights.fit.device);
   ProgressBar progress(who, flags.quiet);

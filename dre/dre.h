@@ -5,7 +5,10 @@
 ///     const torch::Tensor log_ratio = result.estimator.log_ratio(rows).log_ratio;
 #pragma once
 
+#include "dre/apps/compare.h"
 #include "dre/apps/fit.h"
+#include "dre/apps/mutual_information.h"
+#include "dre/apps/weights.h"
 #include "dre/base/context.h"
 #include "dre/base/error.h"
 #include "dre/base/named_tensors.h"
