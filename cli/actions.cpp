@@ -1,8 +1,7 @@
 #include "cli/actions.h"
 
-#include <ATen/Parallel.h>
-
 #include "cli/command.h"
+#include "dre/base/threads.h"
 
 namespace dre::cli {
 
@@ -26,7 +25,7 @@ void Machine::visit(OptionVisitor& v) {
 }
 
 Context Machine::context() const {
-  if (threads > 0) at::set_num_threads(static_cast<int>(threads));
+  use_threads(static_cast<int>(threads));
   return {device_by_name(device), torch::kFloat32, static_cast<uint64_t>(seed)};
 }
 

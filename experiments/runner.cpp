@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "dre/base/error.h"
+#include "dre/base/threads.h"
 #include "experiments/store.h"
 
 namespace dre::experiments {
@@ -82,7 +83,7 @@ class Runner {
     const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
     const int64_t share =
         options_.threads > 0 ? options_.threads : std::max<int64_t>(1, cores / jobs);
-    if (!alone_ || options_.threads > 0) at::set_num_threads(static_cast<int>(share));
+    use_threads(!alone_ || options_.threads > 0 ? static_cast<int>(share) : 0);
     for (size_t i = next_++; i < todo_.size() && !run_.interrupted; i = next_++) attempt(todo_[i]);
   }
 
