@@ -40,11 +40,7 @@ bool read_arguments(CLI::App& app, Flags& flags, Config& config, RunFlags& run, 
   run.add_config(app);
   run.add_format(app);
   run.add_quiet(app);
-  if (parse(app, argc, argv)) return false;
-  if (defaults) defaults();
-  resolve(config, run.config, flags.overrides());
-  if (run.print_config) print_result(to_json(config).dump(2) + "\n");
-  return !run.print_config;
+  return settle(config, app, flags, run, argc, argv, defaults);
 }
 
 }  // namespace dre::cli

@@ -172,12 +172,7 @@ int run_compare(int argc, char** argv) {
   run_flags.add_config(app);
   run_flags.add_format(app, {"text", "json", "csv"});
   run_flags.add_quiet(app);
-  if (parse(app, argc, argv)) return exit_fine;
-  resolve(config, run_flags.config, flags.overrides());
-  if (run_flags.print_config) {
-    print_result(to_json(config).dump(2) + "\n");
-    return exit_fine;
-  }
+  if (!settle(config, app, flags, run_flags, argc, argv)) return exit_fine;
   return run(config, run_flags);
 }
 

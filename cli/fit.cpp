@@ -184,12 +184,7 @@ int run_fit(int argc, char** argv) {
   CLI::App app("Learns log(numerator / denominator) from two sets of rows.", who);
   Flags flags(app);
   add_flags(app, flags, arguments);
-  if (parse(app, argc, argv)) return exit_fine;
-  resolve(arguments.config, arguments.run.config, flags.overrides());
-  if (arguments.run.print_config) {
-    print_result(to_json(arguments.config).dump(2) + "\n");
-    return exit_fine;
-  }
+  if (!settle(arguments.config, app, flags, arguments.run, argc, argv)) return exit_fine;
   return run(arguments);
 }
 

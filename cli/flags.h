@@ -3,12 +3,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/output.h"
 #include "dre/base/error.h"
 #include "dre/base/options.h"
 
@@ -95,6 +97,18 @@ void resolve(Options& options, const std::string& config_file, const nlohmann::j
   };
   apply(read_config(config_file), config_file + ": ");
   apply(overrides, "--");
+}
+
+/// The configuration of a run, from flags and file; printed where that was asked for. `defaults`
+/// runs before what was given is applied, and may look at it. False: the run ends here.
+template <class Config>
+bool settle(Config& config, CLI::App& app, const Flags& flags, const RunFlags& run, int argc,
+            char** argv, const std::function<void()>& defaults = {}) {
+  if (parse(app, argc, argv)) return false;
+  if (defaults) defaults();
+  resolve(config, run.config, flags.overrides());
+  if (run.print_config) print_result(to_json(config).dump(2) + "\n");
+  return !run.print_config;
 }
 
 }  // namespace dre::cli

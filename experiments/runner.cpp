@@ -1,7 +1,5 @@
 #include "experiments/runner.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>

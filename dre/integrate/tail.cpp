@@ -53,10 +53,10 @@ TailRule::Sums TailRule::operator()(const Tensor& samples, const Tensor& half) c
   const Tensor decay = (high / low).clamp_max(1.0);
   const Tensor rough = torch::min(3 * decay, (1 + 8 * decay.square()) / (6 * band_));
   const Tensor smooth = torch::min(rough, 4 * decay.square());
-  const Tensor geometric = (high * low <= 1.3 * middle * middle)
-                               .logical_and_(torch::full_like(high, band_ >= 4, torch::kBool));
+  const Tensor factor =
+      band_ < 4 ? rough : torch::where(high * low <= 1.3 * middle * middle, smooth, rough);
   const Tensor size = 2 * half.abs() * high;
-  return {value, absolute, size * torch::where(geometric, smooth, rough), size * smooth};
+  return {value, absolute, size * factor, size * smooth};
 }
 
 }  // namespace dre

@@ -8,6 +8,7 @@
 #include "dre/base/error.h"
 #include "dre/score/make_score.h"
 #include "tests/support/exact_scores.h"
+#include "tests/support/refusal.h"
 
 namespace dre {
 namespace {
@@ -184,27 +185,16 @@ TEST(Path, NoRowsGiveNoRatios) {
     }
 }
 
-/// The message of the usage error that `body` ends with.
-std::string refusal(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), Error::Kind::usage);
-    return error.what();
-  }
-  return "";
-}
-
 TEST(Path, WhatAScoreCannotDoIsRefusedWithTheMethodsThatCan) {
   const GaussianPath path(testing::bridge_named("linear"), gaussian_ends(dimension));
   const ScalarScore time = testing::exact_time_score(path);
   const JointScore joint = testing::exact_joint_score(path);
   const Tensor x = sample_rows();
-  const std::string line = refusal([&] { path_ratio("line", time, path, x, {}); });
+  const std::string line = testing::refusal([&] { path_ratio("line", time, path, x, {}); });
   EXPECT_NE(line.find("joint or velocity"), std::string::npos) << line;
-  const std::string flow = refusal([&] { path_ratio("flow", joint, path, x, {}); });
+  const std::string flow = testing::refusal([&] { path_ratio("flow", joint, path, x, {}); });
   EXPECT_NE(flow.find("velocity"), std::string::npos) << flow;
-  const std::string unknown = refusal([&] { path_ratio("diagonal", time, path, x, {}); });
+  const std::string unknown = testing::refusal([&] { path_ratio("diagonal", time, path, x, {}); });
   EXPECT_NE(unknown.find("horizontal, line, flow"), std::string::npos) << unknown;
 }
 

@@ -8,6 +8,7 @@
 #include "dre/base/error.h"
 #include "dre/score/make_score.h"
 #include "dre/score/time_scores.h"
+#include "tests/support/refusal.h"
 #include "tests/support/tangents.h"
 
 namespace dre {
@@ -162,33 +163,21 @@ TEST(Score, SameContextGivesTheSameWeights) {
   }
 }
 
-/// The message of the usage error that `body` ends with.
-template <class Body>
-std::string refusal(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), Error::Kind::usage);
-    return error.what();
-  }
-  return "";
-}
-
 TEST(Score, MisuseIsRefused) {
   const BridgePtr linear = testing::bridge_named("linear");
-  EXPECT_NE(refusal([&] { fresh_score("velocity", linear, false); }).find("brownian"),
+  EXPECT_NE(testing::refusal([&] { fresh_score("velocity", linear, false); }).find("brownian"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { fresh_score("tree", linear, false); }).find("which-time"),
+  EXPECT_NE(testing::refusal([&] { fresh_score("tree", linear, false); }).find("which-time"),
             std::string::npos);
   const auto other = std::make_shared<const GaussianPath>(linear, gaussian_ends(dimension + 1));
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(testing::refusal([&] {
               make_score("time", small_score(), linear, other, dimension,
                          testing::double_context());
             }).find("dimension 3"),
             std::string::npos);
   const ScorePtr time = fresh_score("time", linear, false);
   const auto [x, t] = draw_points(4, dimension + 1);
-  EXPECT_NE(refusal([&] { ability<TimeScore>(*time)->time_score(x, t); }).find("[n, 3]"),
+  EXPECT_NE(testing::refusal([&] { ability<TimeScore>(*time)->time_score(x, t); }).find("[n, 3]"),
             std::string::npos);
 }
 

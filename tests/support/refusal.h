@@ -1,0 +1,24 @@
+/// What a refused call says.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "dre/base/error.h"
+
+namespace dre::testing {
+
+/// The message of the usage error that `body` ends with; empty where there is none.
+inline std::string refusal(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Error::Kind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace dre::testing
