@@ -165,7 +165,7 @@ struct EvalConfig {
     v("split", split, {"test", "validation", "train"}, "which images");
     evaluate.visit(v);
     v("anneal", annealed, "normaliser and likelihood by AIS and RAISE as well");
-    v("anneal-rows", anneal_rows, at_least(2), "images for AIS and RAISE");
+    v("anneal-rows", anneal_rows, at_least(2), "images that RAISE anneals backwards");
     anneal.visit(v);
     machine.visit(v);
   }
