@@ -69,8 +69,8 @@ TEST_F(MnistExperiment, RunsFromStartToPage) {
     report::check_shape(table);
     EXPECT_EQ(report::to_text(table).find("missing"), std::string::npos) << report::to_text(table);
   }
-  // Three noise models, six models by annealing, three of them by their flow.
-  EXPECT_EQ(outcome.pictures.size(), 12U);
+  // Three noise models, five models by annealing, two of them by their flow.
+  EXPECT_EQ(outcome.pictures.size(), 10U);
   const Written written{"mnist", experiment->describe(), outcome, {{"command", "x"}}, {}};
   const std::string html = report::to_html(to_page(written));
   EXPECT_NE(html.find("data:image/png;base64,iVBOR"), std::string::npos);
@@ -93,21 +93,21 @@ TEST_F(MnistExperiment, ACellSaysWhichOneMustComeFirst) {
 }
 
 TEST_F(MnistExperiment, AnInterruptedFitGoesOnAndAFinishedOneIsNotRepeated) {
-  ASSERT_EQ(run("noise model gaussian").computed, 1);
+  ASSERT_EQ(run("noise model copula").computed, 1);
   StopAfter stop(1);
-  EXPECT_TRUE(run("velocity from gaussian, seed", stop).interrupted);
-  const std::string model = out.path("mnist/velocity-from-gaussian-seed0.safetensors");
+  EXPECT_TRUE(run("velocity from copula, seed", stop).interrupted);
+  const std::string model = out.path("mnist/velocity-from-copula-seed0.safetensors");
   EXPECT_FALSE(std::filesystem::exists(model));
   EXPECT_TRUE(std::filesystem::exists(model + ".checkpoint"));
-  const RunReport rest = run("velocity from gaussian, seed");
+  const RunReport rest = run("velocity from copula, seed");
   ASSERT_EQ(rest.computed, 1);
-  const Json found = *rest.results.find("velocity from gaussian");
+  const Json found = *rest.results.find("velocity from copula");
   EXPECT_EQ(found["steps"], 2);
   EXPECT_EQ(found["looks"].size(), 2U);  // the one before the interruption, too
   EXPECT_FALSE(std::filesystem::exists(model + ".checkpoint"));
   // Without the result but with the model, the cell evaluates and does not train.
-  std::filesystem::remove(out.path("cells/velocity_from_gaussian_seed_0.json"));
-  const Json again = *run("velocity from gaussian, seed").results.find("velocity from gaussian");
+  std::filesystem::remove(out.path("cells/velocity_from_copula_seed_0.json"));
+  const Json again = *run("velocity from copula, seed").results.find("velocity from copula");
   EXPECT_EQ(again["minutes"], found["minutes"]);
   EXPECT_EQ(again["test"]["direct"], found["test"]["direct"]);
 }
