@@ -19,7 +19,7 @@ bool is_classifier(const Method& method) {
 bool is_velocity(const Method& method) { return std::string(method.objective) == "velocity"; }
 
 Rows rows_of(const Settings& settings) {
-  return settings.pick<Rows>({50'000, 10'000, 10'000}, {4'000, 400, 200}, {900, 8, 8});
+  return settings.pick<Rows>({50'000, 10'000, 10'000}, {4'000, 200, 64}, {900, 8, 8});
 }
 
 TrainOptions model_training(const Method& method, const Settings& settings) {
@@ -27,8 +27,8 @@ TrainOptions model_training(const Method& method, const Settings& settings) {
   // The paper's batch for time scores; a telescope deals its batch out to all its waymarks.
   const std::string name = method.objective;
   const int64_t batch = name == "time" || name == "tre" ? 500 : 256;
-  train.steps = settings.pick(400'000, 40, 2);  // the full size ends by the clock
-  train.batch = settings.pick<int64_t>(batch, 32, 8);
+  train.steps = settings.pick(400'000, is_velocity(method) ? 60 : 100, 2);  // full: by the clock
+  train.batch = settings.pick<int64_t>(batch, is_velocity(method) ? 16 : 32, 8);
   train.warmup = settings.pick(500, 10, 1);
   train.rate = settings.pick(1e-3, 3e-3, 3e-3);
   train.average = settings.pick(0.9995, 0.9, 0.5);
@@ -39,15 +39,15 @@ TrainOptions model_training(const Method& method, const Settings& settings) {
 EnergyFitOptions fit_options(const Method& method, const Settings& settings) {
   EnergyFitOptions fit;
   fit.model.objective = method.objective;
-  fit.model.width = settings.pick(64, 8, 4);
+  fit.model.width = settings.pick(64, is_velocity(method) ? 4 : 8, 4);
   fit.model.levels = settings.pick(3, 2, 2);
   fit.model.blocks = settings.pick(2, 1, 1);
-  fit.model.groups = settings.pick(0, 4, 2);
+  fit.model.groups = settings.pick(0, 2, 2);
   fit.model.bridges = settings.pick(9, 4, 2);
   fit.train = model_training(method, settings);
   const double usual = is_classifier(method) ? classifier_minutes : score_minutes;
   fit.minutes = settings.minutes > 0 ? settings.minutes : settings.pick(usual, 0.0, 0.0);
-  fit.looks.rows = settings.pick(is_velocity(method) ? 200 : 1'000, 32, 4);
+  fit.looks.rows = settings.pick(is_velocity(method) ? 200 : 1'000, 16, 4);
   fit.looks.nodes = settings.pick(16, 8, 2);
   fit.looks.flow_steps = settings.pick(20, 4, 1);
   fit.look_samples = 1;  // nobody looks at them
@@ -166,8 +166,8 @@ std::vector<FitPlan> fit_plans(const Settings& settings) {
 AnnealPlan anneal_plan(const FitPlan& fit, bool twice, const Settings& settings) {
   AnnealPlan plan{fit, fit.evaluate, {}};
   plan.evaluate.nodes = settings.pick(8, 4, 2);
-  plan.evaluate.rows = settings.pick(100, 8, 2);
-  plan.anneal.chains = settings.pick(100, 8, 2);
+  plan.evaluate.rows = settings.pick(100, 4, 2);
+  plan.anneal.chains = settings.pick(100, 4, 2);
   plan.anneal.steps = settings.pick(250, 6, 2) * (twice ? 2 : 1);
   plan.anneal.leapfrogs = settings.pick(10, 3, 1);
   plan.anneal.pilot_steps = settings.pick(50, 3, 1);
