@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dre/data/mnist.h"
+#include "dre/train/captured_step.h"
 
 namespace dre {
 namespace {
@@ -31,12 +33,60 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
   return {at::cat(z), at::cat(log_determinant), at::cat(bits)};
 }
 
+/// log r and its gradient at a given number of points, recorded as a graph where there is CUDA: on
+/// so few images its many small kernels cost more to launch than to run.
+class RecordedSlope {
+ public:
+  /// shape: [m, d], of the points that are asked most. `log_ratio` asks nothing of the host.
+  RecordedSlope(LogRatioFunction log_ratio, torch::IntArrayRef shape,
+                const torch::TensorOptions& where, bool record)
+      : log_ratio_(std::move(log_ratio)),
+        z_(at::zeros(shape, where)),
+        found_{at::zeros({shape[0]}, where), at::zeros(shape, where)},
+        captured_([this] { ask(); }, where.device(), {}, record) {}
+
+  /// Of other numbers of points it is done without the graph.
+  Slope operator()(const Tensor& z) {
+    if (z.sizes() != z_.sizes()) return log_ratio_(z);
+    z_.copy_(z);
+    captured_.run();
+    return {found_.value.clone(), found_.gradient.clone()};
+  }
+
+ private:
+  void ask() {
+    const Slope found = log_ratio_(z_);
+    found_.value.copy_(found.value);
+    found_.gradient.copy_(found.gradient);
+  }
+
+  LogRatioFunction log_ratio_;
+  Tensor z_;
+  Slope found_;
+  CapturedStep captured_;
+};
+
 /// The mean over all images of what is known of some: the unnormalised bits, known of all, carry
 /// it over. all: [n]; some: [m], of the images `rows` among them.
 Bits carried_over(const Tensor& all, const Tensor& some, const Tensor& rows) {
   if (rows.size(0) == all.size(0)) return mean_bits(some);
   const Bits base = mean_bits(all), shift = mean_bits(some - all.index_select(0, rows));
   return {base.value + shift.value, std::hypot(base.error, shift.error)};
+}
+
+/// Everything but the bits.
+EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& backward) {
+  EnergyAnnealReport report;
+  report.steps = forward.steps;
+  report.raise_rows = backward.values.size(0);
+  report.log_normaliser = forward.log_normaliser;
+  report.log_normaliser_error = forward.standard_error;
+  report.effective_chains = forward.effective_chains;
+  report.ais_acceptance = forward.acceptance;
+  report.raise_acceptance = backward.acceptance;
+  report.finished = forward.finished && backward.finished;
+  report.samples = forward.points;
+  return report;
 }
 
 }  // namespace
@@ -51,30 +101,24 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const Placed images = place(model, pixels, options, generator);
   const Tensor rows = at::arange(some, torch::kInt64) * (all / some);
   const Tensor rows_there = rows.to(pixels.device());
-  const LogRatioFunction log_ratio =
-      differentiated([&](const Tensor& z) { return energy_log_ratio(model, z, options.nodes); });
   const auto where = model.context().options();
+  const TimeNodes nodes = time_nodes(model, options.nodes);
+  RecordedSlope recorded(
+      differentiated([&](const Tensor& z) { return energy_log_ratio(model, z, nodes); }),
+      {anneal.chains, d}, where, options.graph);
+  const LogRatioFunction log_ratio = [&](const Tensor& z) { return recorded(z); };
   const StepSizes sizes = pilot_run(log_ratio, d, anneal, where, generator);
   const AisResult forward = ais(log_ratio, d, sizes, anneal, where, generator, progress);
   const RaiseResult backward =
       raise(log_ratio, images.z.index_select(0, rows_there), sizes, anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);
-  EnergyAnnealReport report;
-  report.steps = anneal.steps;
-  report.raise_rows = some;
+  EnergyAnnealReport report = plain_figures(forward, backward);
   report.ais = mean_bits(images.bits);
   report.ais.value += forward.log_normaliser / nats;
   report.ais.error = std::hypot(report.ais.error, forward.standard_error / nats);
   const Tensor back =
       images.log_determinant.index_select(0, rows_there).to(backward.values.options());
   report.raise = carried_over(images.bits, bits_per_dimension(backward.values, back, d), rows);
-  report.log_normaliser = forward.log_normaliser;
-  report.log_normaliser_error = forward.standard_error;
-  report.effective_chains = forward.effective_chains;
-  report.ais_acceptance = forward.acceptance;
-  report.raise_acceptance = backward.acceptance;
-  report.finished = forward.finished && backward.finished;
-  report.samples = forward.points;
   return report;
 }
 

@@ -16,33 +16,12 @@ namespace {
 
 constexpr double quarter_turn = M_PI / 2;
 
-/// Times and weights of an integral over t in [low, high] by Gauss-Legendre in the variable in
-/// which times are drawn, which resolves small angles.
-struct Nodes {
-  Tensor t, weight;  // [nodes]
-};
-
-Nodes time_nodes(const AngleDensity& angles, int64_t count, const torch::TensorOptions& options) {
-  const RuleLevel rule = legendre(count).levels.front();
-  std::vector<double> t, weight;
-  for (size_t i = 0; i < rule.new_nodes.size(); ++i) {
-    const AngleDensity::Quantile at = angles.at((rule.new_nodes[i] + 1) / 2);
-    t.push_back(at.angle / quarter_turn);
-    weight.push_back(rule.weights[i] / 2 * at.slope / quarter_turn);
-  }
-  const auto tensor = [&](const std::vector<double>& values) {
-    return torch::tensor(values, torch::kFloat64).to(options);
-  };
-  return {tensor(t), tensor(weight)};
-}
-
-/// The integral over time of the time score; point(t, k) gives the rows at node k. -> [n]
-Tensor integrate_score(const EnergyModel& model, const TimeScore& score, int64_t n, int64_t count,
+/// The integral over time of the time score; points(t) gives n rows at every node. -> [n]
+Tensor integrate_score(const TimeScore& score, int64_t n, const TimeNodes& nodes,
                        const std::function<Tensor(const Tensor& t)>& points) {
-  const Nodes nodes = time_nodes(model.angles(), count, model.context().options());
   const Tensor t = nodes.t.repeat({n}).unsqueeze(1);  // nodes of a row next to each other
   const Tensor s = score.time_score(points(t), t).value;
-  return at::matmul(s.view({n, count}), nodes.weight);
+  return at::matmul(s.view({n, nodes.t.size(0)}), nodes.weight);
 }
 
 const OneSidedVelocityScore& velocity_of(const EnergyModel& model) {
@@ -73,14 +52,32 @@ struct Block {
 
 }  // namespace
 
-Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, int64_t nodes) {
+TimeNodes time_nodes(const EnergyModel& model, int64_t count) {
+  const RuleLevel rule = legendre(count).levels.front();
+  std::vector<double> t, weight;
+  for (size_t i = 0; i < rule.new_nodes.size(); ++i) {
+    const AngleDensity::Quantile at = model.angles().at((rule.new_nodes[i] + 1) / 2);
+    t.push_back(at.angle / quarter_turn);
+    weight.push_back(rule.weights[i] / 2 * at.slope / quarter_turn);
+  }
+  const auto tensor = [&](const std::vector<double>& values) {
+    return torch::tensor(values, torch::kFloat64).to(model.context().options());
+  };
+  return {tensor(t), tensor(weight)};
+}
+
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, const TimeNodes& nodes) {
   check_rows(z, model.dimension());
   if (const auto* direct = ability<DirectRatio>(model.score()))
     return direct->ratio_residual(z).add(model.correction);
-  const auto points = [&](const Tensor&) { return z.repeat_interleave(nodes, 0); };
+  const auto points = [&](const Tensor&) { return z.repeat_interleave(nodes.t.size(0), 0); };
   const Tensor integral =
-      integrate_score(model, *ability<TimeScore>(model.score()), z.size(0), nodes, points);
+      integrate_score(*ability<TimeScore>(model.score()), z.size(0), nodes, points);
   return model.correction - integral;
+}
+
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, int64_t nodes) {
+  return energy_log_ratio(model, z, time_nodes(model, nodes));
 }
 
 double zero_mean_correction(const EnergyModel& model, const Tensor& z,
@@ -88,15 +85,15 @@ double zero_mean_correction(const EnergyModel& model, const Tensor& z,
   const torch::NoGradGuard no_grad;
   const auto* score = ability<TimeScore>(model.score());
   if (!score) return 0;
+  const TimeNodes nodes = time_nodes(model, options.nodes);
   double total = 0;
   for (const Tensor& block : z.split(options.rows_at_once)) {
     const auto points = [&](const Tensor& t) {
       const Tensor rows = block.repeat_interleave(options.nodes, 0);
       return draw_point(*model.bridge(), rows, rows, t, generator).x;
     };
-    total += integrate_score(model, *score, block.size(0), options.nodes, points)
-                 .sum(torch::kFloat64)
-                 .item<double>();
+    total +=
+        integrate_score(*score, block.size(0), nodes, points).sum(torch::kFloat64).item<double>();
   }
   return total / static_cast<double>(z.size(0));
 }

@@ -13,6 +13,7 @@ struct EnergyEvaluateOptions {
   int64_t rows = 0;
   int64_t rows_at_once = 500;
   bool half = false;
+  bool graph = true;
 
   void visit(OptionVisitor& v) {
     v("nodes", nodes, between(2, 200), "Gauss-Legendre nodes of the integral over time");
@@ -21,11 +22,21 @@ struct EnergyEvaluateOptions {
     v("rows", rows, at_least(0), "images that are looked at; 0: all");
     v("rows-at-once", rows_at_once, at_least(1), "images that go through the network together");
     v("half", half, "convolutions in bfloat16, where there is CUDA");
+    v("graph", graph, "record the energy's gradient as a graph and replay it, where there is CUDA");
   }
 };
 
+/// Times and weights of an integral over the model's times, on its device: [nodes] each.
+struct TimeNodes {
+  Tensor t, weight;
+};
+
+/// Gauss-Legendre in the variable in which times are drawn, which resolves small angles.
+TimeNodes time_nodes(const EnergyModel& model, int64_t count);
+
 /// log r(z), correction included: minus the integral of the time score over time, or what the
 /// classifier says. Differentiable. z: [n, d] -> [n]
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, const TimeNodes& nodes);
 Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, int64_t nodes);
 
 /// What the model's `correction` should be: the integral of the mean time score, which is zero for
