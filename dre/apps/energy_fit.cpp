@@ -26,8 +26,10 @@ std::unique_ptr<Objective> energy_objective(const EnergyModel& model) {
   if (name == "velocity")
     return std::make_unique<OneSidedVelocityObjective>(
         dynamic_cast<const OneSidedVelocityScore&>(model.score()));
+  ObjectiveOptions options;
+  options.data_term = "denoising";  // the bridge's own noise is a better guide than a random slice
   // In the latent space the data have about the moments of the noise.
-  return make_objective(name, model.score(), model.bridge(), {1, 0, 1}, {});
+  return make_objective(name, model.score(), model.bridge(), {1, 0, 1}, options);
 }
 
 class EnergyTrainer {
@@ -155,7 +157,7 @@ NamedTensors EnergyTrainer::state() const {
   NamedTensors all = {{"weights", weights_.detach().clone().cpu()},
                       {"generator", generator_.get_state()},
                       {"steps", torch::tensor(result_.steps)},
-                      {"seconds", torch::tensor(seconds(), torch::kFloat64)}};
+                      {"seconds", torch::tensor({seconds(), looking_}, torch::kFloat64)}};
   NamedTensors adam = adam_.state();
   for (auto& [name, tensor] : adam) tensor = tensor.cpu();
   append(all, "adam", adam);
@@ -168,7 +170,8 @@ void EnergyTrainer::restore(const NamedTensors& state) {
   generator_.set_state(at(state, "generator"));
   adam_.restore(under(state, "adam"));
   result_.steps = at(state, "steps").item<int64_t>();
-  seconds_before_ = at(state, "seconds").item<double>();
+  seconds_before_ = at(state, "seconds")[0].item<double>();
+  looking_ = at(state, "seconds")[1].item<double>();
 }
 
 /// The averaged weights, and the correction they need.

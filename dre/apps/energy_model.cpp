@@ -66,12 +66,13 @@ NetworkPtr residual_unet(const Request& request) {
                                         generator);
 }
 
-NetworkPtr unet(const Request& request, bool time, int64_t outputs) {
+NetworkPtr unet(const Request& request, bool time, int64_t outputs, bool data_score = false) {
   UnetOptions options;
   options.side = request.side();
   options.width = request.options.width;
   options.time = time;
   options.outputs = outputs;
+  options.data_score = data_score;
   if (request.options.groups > 0) options.groups = request.options.groups;
   auto generator = request.context.generator("weights");
   return std::make_shared<Unet>(options, request.context, generator);
@@ -93,6 +94,7 @@ struct Recipe {
 };
 
 NetworkPtr time_network(const Request& r) { return unet(r, true, 1); }
+NetworkPtr joint_network(const Request& r) { return unet(r, true, 1, true); }
 NetworkPtr classifier(const Request& r) { return unet(r, false, 1); }
 NetworkPtr telescope(const Request& r) { return unet(r, false, r.options.bridges + 1); }
 
@@ -100,6 +102,7 @@ const std::vector<Named<Recipe>>& recipes() {
   static const std::vector<Named<Recipe>> table = {
       {"velocity", {residual_unet, velocity_score, true}},
       {"time", {time_network, make<ScalarScore>, true}},
+      {"joint", {joint_network, make<JointScore>, true}},
       {"conditional", {time_network, make<ScalarScore>, true}},
       {"nce", {classifier, make<ClassifierScore>, false}},
       {"tre", {telescope, make<TelescopeScore>, false}},

@@ -28,8 +28,8 @@ struct EnergyOptions {
   void visit(OptionVisitor& v);
 };
 
-/// velocity: two heads on the residual U-Net. time, conditional: the paper's U-Net as a time score.
-/// nce, tre: the same without time as classifiers.
+/// velocity: two heads on the residual U-Net. time, conditional: the paper's U-Net as a time score;
+/// joint: with a data score, too. nce, tre: the same without time as classifiers.
 Names energy_objectives();
 
 class EnergyModel final {

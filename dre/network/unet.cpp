@@ -39,9 +39,10 @@ Unet::Unet(const UnetOptions& options, const Context& context, at::Generator& ge
     const ConvShape shape{in, channels(k - 1), kernel, {stride, 0, padding}, false, true};
     up_.push_back(add_level(text("up.", k), shape, options.groups, context, generator));
   }
-  last_ = add_conv(parameters_, "last", {2 * width, 1, kernel, {}, true, true}, context, generator);
-  head_ = add_dense(parameters_, "head", options.side * options.side, options.outputs, false,
-                    context, generator);
+  const int64_t images = options.data_score ? 2 : 1;
+  last_ = add_conv(parameters_, "last", {2 * width, images, kernel, {}, true, true}, context,
+                   generator);
+  head_ = add_dense(parameters_, "head", pixels(), options.outputs, false, context, generator);
 }
 
 Unet::Level Unet::add_level(const std::string& name, const ConvShape& shape, int64_t groups,
@@ -63,7 +64,7 @@ Dual Unet::apply(const Level& level, const Dual& x, const Dual& embedding) const
 }
 
 Dual Unet::forward(const Dual& x, const Dual& t) const {
-  check_point(x, t, options_.side * options_.side, options_.time);
+  check_point(x, t, pixels(), options_.time);
   const Dual embedding = options_.time ? embedding_(t) : Dual();
   std::vector<Dual> seen;
   Dual image = packed(images(x, options_.side));
@@ -76,7 +77,9 @@ Dual Unet::forward(const Dual& x, const Dual& t) const {
   const auto rows = [&](const Tensor& a) {
     return a.defined() ? a.reshape({a.size(0), -1}).to(x.value.scalar_type()) : a;
   };
-  return head_({rows(image.value), rows(image.tangent)});
+  const Dual out{rows(image.value), rows(image.tangent)};
+  if (!options_.data_score) return head_(out);
+  return cat({head_(narrow(out, 0, pixels())), narrow(out, pixels(), pixels()) - x}, 1);
 }
 
 }  // namespace dre

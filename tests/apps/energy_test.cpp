@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 
@@ -6,7 +7,9 @@
 #include "dre/apps/energy_fit.h"
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
+#include "dre/objective/make_objective.h"
 #include "tests/data/files.h"
+#include "tests/network/plain_unets.h"
 
 namespace dre {
 namespace {
@@ -119,6 +122,45 @@ TEST(Energy, TrainingBeatsTheNoiseModel) {
   fit_energy(*set.model, {set.train, set.validation}, options, silent);
   const EnergyReport report = set.report();
   EXPECT_LT(report.flow.value, report.noise.value - 0.2);
+}
+
+/// The paper's joint objective on its U-Net, written with plain operations: the slope of the time
+/// score along the path by double backward, dx/dtheta = -sin x0 + cos eps.
+TEST(Energy, JointLossMatchesDoubleBackward) {
+  const Context context{torch::kCPU, torch::kFloat64, 5};
+  const int64_t n = 3, side = 20;
+  EnergyOptions options = tiny("joint");
+  options.groups = 4;
+  const EnergyModel model(gaussian_noise(pictures(900, side, 1), 1, context), options, context);
+  auto data = context.generator("data"), draws = context.generator("draws"), same = draws.clone();
+  const Tensor x0 = normal({n, side * side}, torch::kFloat64, data);
+  const Tensor t = torch::tensor({{0.2}, {0.5}, {0.9}}, torch::kFloat64);
+  ObjectiveOptions how;
+  how.time_weight = "one";
+  how.data_term = "denoising";
+  const auto objective = make_objective("joint", model.score(), model.bridge(), {1, 0, 1}, how);
+  const Tensor loss = objective->terms({x0, x0}, t, draws).at_time;
+
+  const auto [from, to] = model.bridge()->interval();
+  ASSERT_EQ(to - from, 1);  // times are then taken as they come
+  const BridgePoint point = draw_point(*model.bridge(), x0, x0, t, same);
+  const Tensor theta = t * (M_PI / 2), x = point.x.detach().requires_grad_();
+  testing::Plain weights;
+  std::vector<Tensor> leaves;
+  for (const auto& [name, leaf] : model.network().parameters().named())
+    leaves.push_back(weights[name] = leaf);
+  const Tensor scores = testing::plain_unet(weights, x, t, side, 4);
+  const Tensor s = scores.select(1, 0);
+  const Tensor slope = torch::autograd::grad({s.sum()}, {x}, {}, true, true)[0];
+  const Tensor velocity = (theta.cos() * point.noise - theta.sin() * x0) * (M_PI / 2);
+  const Tensor expected =
+      0.5 * (theta.sin() * scores.narrow(1, 1, side * side) + point.noise).square().sum(1) +
+      0.5 * s.square() - (slope * velocity).sum(1);
+  EXPECT_TRUE(torch::allclose(loss, expected, 1e-9));
+  const auto ours = torch::autograd::grad({loss.mean()}, leaves);
+  const auto theirs = torch::autograd::grad({expected.mean()}, leaves);
+  for (size_t i = 0; i < leaves.size(); ++i)
+    EXPECT_TRUE(torch::allclose(ours[i], theirs[i], 1e-7, 1e-10)) << "leaf " << i;
 }
 
 /// The flow's density is that of a map whose log-determinant can be had by finite differences; the

@@ -171,6 +171,16 @@ const std::vector<Case>& cases() {
          return testing::plain_unet(p, x, t, 20, 4);
        },
        400, true, 2, 160 + 12312 + 176 + 13645 + 802},
+      {"unet_with_data_score",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         UnetOptions options = small_unet();
+         options.data_score = true;
+         return std::make_unique<Unet>(options, c, g);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) {
+         return testing::plain_unet(p, x, t, 20, 4);
+       },
+       400, true, 402, 160 + 12312 + 176 + 13645 + 802 + 73},
       {"residual_unet",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
          return std::make_unique<ResidualUnet>(small_residual_unet(), small_pixel_map(), c, g);

@@ -73,7 +73,9 @@ inline Tensor plain_unet(const Plain& p, const Tensor& x, const Tensor& t, int64
   }
   image = torch::conv_transpose2d(torch::cat({image, seen[0]}, 1), net.kernel("last"),
                                   net.bias("last"));
-  return net.dense("head", image.reshape({x.size(0), -1}));
+  const Tensor head = net.dense("head", image.select(1, 0).reshape({x.size(0), -1}));
+  if (image.size(1) == 1) return head;
+  return torch::cat({head, image.select(1, 1).reshape(x.sizes()) - x}, 1);
 }
 
 inline Tensor plain_residual_unet(const Plain& p, const Tensor& x, const Tensor& t,
