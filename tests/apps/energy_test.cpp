@@ -116,9 +116,10 @@ TEST(Energy, EveryObjectiveTrainsAndEvaluates) {
 TEST(Energy, TrainingBeatsTheNoiseModel) {
   Set set("velocity");
   Progress silent;
-  EnergyFitOptions options = few_steps(200);
-  options.train.batch = 32;
-  options.train.evaluate_every = 200;
+  EnergyFitOptions options = few_steps(120);
+  options.train.batch = 24;
+  options.train.rate = 5e-3;
+  options.train.evaluate_every = 120;
   fit_energy(*set.model, {set.train, set.validation}, options, silent);
   const EnergyReport report = set.report();
   EXPECT_LT(report.flow.value, report.noise.value - 0.2);
@@ -168,7 +169,7 @@ TEST(Energy, JointLossMatchesDoubleBackward) {
 TEST(Energy, FlowDensityIsNormalised) {
   Set set("velocity", torch::kFloat64);
   set.move_weights();
-  const int64_t d = 16, steps = 40;
+  const int64_t d = 16, steps = 28;
   const Tensor z = set.latent(1);
   Tensor signs = torch::ones({1, 1}, torch::kFloat64);
   while (signs.size(0) < d)
