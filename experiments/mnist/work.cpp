@@ -27,13 +27,25 @@ std::string picture(const Tensor& pixels) {
 
 Json bits_json(const Bits& bits) { return {{"value", bits.value}, {"standard_error", bits.error}}; }
 
-/// The file of this plan that an earlier cell or run left, if there is one.
-template <class File>
-std::optional<File> find_file(const std::string& path, const Json& plan, const Context& context,
-                              File (*load)(const std::string&, const Context&)) {
+/// The model of this plan that an earlier cell or run left, if there is one.
+std::optional<EnergyFile> find_model(const FitPlan& plan, const std::string& path,
+                                     const Context& context) {
   if (!std::filesystem::exists(path)) return std::nullopt;
-  File file = load(path, context);
-  if (file.record.value("plan", Json()) != plan) return std::nullopt;
+  EnergyFile file = load_energy(path, context);
+  if (file.record.value("plan", Json()) != plan.training_options()) return std::nullopt;
+  return file;
+}
+
+/// The same for a noise model, which may also be one that `dre flow fit` wrote and someone put
+/// there.
+std::optional<DensityFile> find_noise(const NoisePlan& plan, const std::string& path,
+                                      const Context& context) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  DensityFile file = load_density(path, context);
+  const bool own = file.record.contains("plan");
+  check_data(own || file.density->name() == plan.noise.name, path, " holds a noise model '",
+             file.density->name(), "', not '", plan.noise.name, "'; remove it");
+  if (own && file.record["plan"] != plan.options()) return std::nullopt;
   return file;
 }
 
@@ -82,7 +94,7 @@ DensityFile trained_flow(const NoisePlan& plan, const Place& place, const Contex
 DensityFile fitted_noise(const NoisePlan& plan, const Place& place, const Context& context,
                          Progress& progress) {
   const std::string path = place.model_file(plan.row(), context.seed);
-  if (auto found = find_file(path, plan.options(), context, load_density)) return *found;
+  if (auto found = find_noise(plan, path, context)) return *found;
   make_folders(place.files);
   const bool closed_form = std::string(plan.noise.name) == "gaussian";
   DensityFile file =
@@ -109,7 +121,7 @@ EnergyFile trained_model(const FitPlan& plan, const Place& place, const Context&
                          Progress& progress) {
   const std::string path = place.model_file(plan.row(), context.seed);
   const std::string noise_path = place.model_file(plan.noise.row(), context.seed);
-  const auto noise = find_file(noise_path, plan.noise.options(), context, load_density);
+  const auto noise = find_noise(plan.noise, noise_path, context);
   check_left(noise.has_value(), noise_path, plan.noise.row());
   const auto model = std::make_shared<EnergyModel>(noise->density, plan.fit.model, context);
   const Unfinished unfinished(path + ".checkpoint", plan.training_options());
@@ -139,7 +151,7 @@ EnergyFile trained_model(const FitPlan& plan, const Place& place, const Context&
 EnergyFile fitted_model(const FitPlan& plan, const Place& place, const Context& context,
                         Progress& progress) {
   const std::string path = place.model_file(plan.row(), context.seed);
-  if (auto found = find_file(path, plan.training_options(), context, load_energy)) return *found;
+  if (auto found = find_model(plan, path, context)) return *found;
   return trained_model(plan, place, context, progress);
 }
 
@@ -209,7 +221,7 @@ Json run_fit(const FitPlan& plan, const Place& place, const Context& context, Pr
 Json run_anneal(const AnnealPlan& plan, const Place& place, const Context& context,
                 Progress& progress) {
   const std::string path = place.model_file(plan.fit.row(), context.seed);
-  const auto file = find_file(path, plan.fit.training_options(), context, load_energy);
+  const auto file = find_model(plan.fit, path, context);
   check_left(file.has_value(), path, plan.fit.row());
   const Tensor test = place.images->split().test.to(context.device);
   auto generator = context.device_generator("annealing");

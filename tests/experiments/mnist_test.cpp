@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "dre/base/error.h"
+#include "dre/density/density_file.h"
 #include "experiments/mnist/plan.h"
 #include "experiments/mnist/tables.h"
 #include "experiments/runner.h"
@@ -110,6 +111,20 @@ TEST_F(MnistExperiment, AnInterruptedFitGoesOnAndAFinishedOneIsNotRepeated) {
   const Json again = *run("velocity from copula, seed").results.find("velocity from copula");
   EXPECT_EQ(again["minutes"], found["minutes"]);
   EXPECT_EQ(again["test"]["direct"], found["test"]["direct"]);
+}
+
+TEST_F(MnistExperiment, ANoiseModelMadeElsewhereIsTaken) {
+  ASSERT_EQ(run("noise model copula").computed, 1);
+  const std::string path = out.path("mnist/noise-model-copula-seed0.safetensors");
+  save_density(path, *load_density(path).density, {{"by", "hand"}});
+  std::filesystem::remove(out.path("cells/noise_model_copula_seed_0.json"));
+  const RunReport again = run("noise model copula");
+  ASSERT_EQ(again.computed, 1);
+  EXPECT_FALSE(again.results.find("noise model copula")->contains("steps"));
+  std::filesystem::rename(path, out.path("mnist/noise-model-gaussian-seed0.safetensors"));
+  const RunReport wrong = run("noise model gaussian");
+  ASSERT_EQ(wrong.failures.size(), 1U);
+  EXPECT_NE(wrong.failures[0].find("holds a noise model 'copula'"), std::string::npos);
 }
 
 TEST_F(MnistExperiment, MinutesChangeTheBudgetAndNotTheCell) {
