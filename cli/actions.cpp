@@ -1,5 +1,7 @@
 #include "cli/actions.h"
 
+#include <ATen/Context.h>
+
 #include "cli/command.h"
 #include "dre/base/threads.h"
 
@@ -28,5 +30,12 @@ Context Machine::context() const {
   use_threads(static_cast<int>(threads));
   return {device_by_name(device), torch::kFloat32, static_cast<uint64_t>(seed)};
 }
+
+Context Machine::image_context() const {
+  search_fast_convolutions();
+  return context();
+}
+
+void search_fast_convolutions() { at::globalContext().setBenchmarkCuDNN(true); }
 
 }  // namespace dre::cli

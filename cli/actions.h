@@ -29,7 +29,14 @@ struct Machine {
 
   /// Sets the number of threads, too.
   Context context() const;
+
+  /// For networks on images: cuDNN searches for its fastest algorithms.
+  Context image_context() const;
 };
+
+/// Lets cuDNN search for the fastest algorithm of a convolution when it meets a shape first, which
+/// pays where shapes repeat from step to step.
+void search_fast_convolutions();
 
 /// Flags, configuration file and help of one action; `defaults` runs before what was given is
 /// applied, and may look at it. False: the run ends here.

@@ -1,6 +1,4 @@
 /// dre ebm: energy-based models of images. fit, eval, sample.
-#include <ATen/Context.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -21,12 +19,6 @@
 
 namespace dre::cli {
 namespace {
-
-/// Shapes repeat from step to step: it pays to search for the fastest algorithm once.
-Context fast_context(const Machine& machine) {
-  at::globalContext().setBenchmarkCuDNN(true);
-  return machine.context();
-}
 
 template <class Config>
 bool read(CLI::App& app, Config& config, RunFlags& run, int argc, char** argv) {
@@ -126,7 +118,7 @@ int fit(int argc, char** argv) {
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
   check_writable(config.out);
-  const Context context = fast_context(config.machine);
+  const Context context = config.machine.image_context();
   const MnistSplit data = load_mnist(config.data);
   ProgressBar progress(who, run.quiet);
   EnergyModel model(noise_of(config, data, context), config.fit.model, context);
@@ -173,7 +165,7 @@ struct EvalConfig {
     v("split", split, {"test", "validation", "train"}, "which images");
     evaluate.visit(v);
     v("anneal", annealed, "normaliser and likelihood by AIS and RAISE as well");
-    v("anneal-rows", anneal_rows, at_least(2), "images for AIS and RAISE");
+    v("anneal-rows", anneal_rows, at_least(2), "images that RAISE anneals backwards");
     anneal.visit(v);
     machine.visit(v);
   }
@@ -213,7 +205,7 @@ int eval(int argc, char** argv) {
   if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
-  const Context context = fast_context(config.machine);
+  const Context context = config.machine.image_context();
   const EnergyFile file = load_energy(config.model, context);
   const Tensor pixels = split_of(load_mnist(config.data), config.split).to(context.device);
   ProgressBar progress(who, run.quiet);
@@ -281,7 +273,7 @@ int sample(int argc, char** argv) {
   check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
   check(!config.out.empty(), "--out FILE is missing: the image to write, samples.png");
   check_writable(config.out);
-  const Context context = fast_context(config.machine);
+  const Context context = config.machine.image_context();
   const EnergyFile file = load_energy(config.model, context);
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;

@@ -1,6 +1,8 @@
 /// dre experiment: the paper's experiments, each with one command.
+#include <cstdlib>
 #include <iostream>
 
+#include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
@@ -21,13 +23,18 @@ const char* const who = "dre experiment run";
 struct ExperimentConfig {
   bool quick = false, sweep = false;
   int64_t seeds = 0, jobs = 1, threads = 0;
-  std::string out, only, device = "auto";
+  std::string out, only, data, device = "auto";
+  double minutes = 0;
 
   void visit(OptionVisitor& v) {
     v("quick", quick, "two minutes on two cores: smaller settings, one seed");
     v("seeds", seeds, at_least(0), "runs of each row; 0: as many as the experiment's figures need");
     v("sweep", sweep, "also the paper's hyper-parameter sweep, where the experiment has one");
     v("out", out, {}, "folder for the page and for finished cells, from which a run goes on");
+    v("data", data, {},
+      "folder of the MNIST files (mnist); where none is given, DRE_DATA/mnist of the environment");
+    v("minutes", minutes, at_least(0),
+      "training of a model by the clock (mnist); 0: as the experiment's figures need");
     v("only", only, {}, "compute only cells whose name contains this; the others come from --out");
     v("jobs", jobs, between(1, 1024), "cells computed at once");
     v("threads", threads, at_least(0), "threads of each cell; 0: the cores shared out");
@@ -56,6 +63,7 @@ std::string command_line(const std::string& name, const ExperimentConfig& config
   std::string out = text("dre experiment run ", name, config.quick ? " --quick" : "");
   if (config.seeds > 0) out += text(" --seeds ", config.seeds);
   if (config.sweep) out += " --sweep";
+  if (config.minutes > 0) out += text(" --minutes ", config.minutes);
   if (config.device != "auto") out += " --device " + config.device;
   return out;
 }
@@ -95,14 +103,30 @@ std::string in_format(const std::string& format, const Written& result) {
   return format == "markdown" ? to_markdown(result) : to_text(result);
 }
 
-int run(const std::string& name, const ExperimentConfig& config, const std::string& format,
-        bool quiet) {
-  const auto experiment = experiment_by_name(name);
+/// Where the images are: as given, else where the environment says.
+std::string data_folder(const std::string& given) {
+  const char* const shared = std::getenv("DRE_DATA");
+  return !given.empty() || !shared ? given : text(shared, "/mnist");
+}
+
+Settings settings_of(const std::string& name, const Experiment& experiment,
+                     const ExperimentConfig& config) {
   Settings settings;
   settings.size = config.quick ? Size::quick : Size::full;
   settings.sweep = config.sweep;
-  const int64_t usual = config.quick ? 1 : experiment->describe().seeds;
+  const int64_t usual = config.quick ? 1 : experiment.describe().seeds;
   settings.seeds = config.seeds > 0 ? config.seeds : usual;
+  settings.data = data_folder(config.data);
+  settings.files = config.out.empty() ? "" : text(config.out, "/", name);
+  settings.minutes = config.minutes;
+  return settings;
+}
+
+int run(const std::string& name, const ExperimentConfig& config, const std::string& format,
+        bool quiet) {
+  const auto experiment = experiment_by_name(name);
+  const Settings settings = settings_of(name, *experiment, config);
+  search_fast_convolutions();
   const std::string work = experiment->describe().work;
   const std::string cells =
       config.out.empty() ? "" : text(config.out, "/cells-", work.empty() ? name : work);

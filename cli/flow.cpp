@@ -58,7 +58,7 @@ int eval(int argc, char** argv) {
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.source.check();
-  const Context context = config.machine.context();
+  const Context context = config.machine.image_context();
   const DensityPtr density = read_density(config.model, context);
   const Tensor rows = rows_on(load_test_rows(config.source), context);
   auto generator = context.device_generator("evaluation");
@@ -87,7 +87,7 @@ int sample(int argc, char** argv) {
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   check(!config.out.empty(), "--out FILE is missing: where the samples are to be written");
   check_writable(config.out);
-  const Context context = config.machine.context();
+  const Context context = config.machine.image_context();
   const DensityPtr density = read_density(config.model, context);
   auto generator = context.device_generator("samples");
   const Tensor x = density->sample(config.count, generator);

@@ -161,7 +161,7 @@ int run(const Arguments& arguments) {
   config.source.check();
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the density to write");
   check_writable(config.out);
-  const Context context = config.machine.context();
+  const Context context = config.machine.image_context();
   const FlowRows rows = load_flow_rows(config.source, config.held_out, context);
   ProgressBar bar(who, arguments.run.quiet);
   TimeLimited progress(bar, config.minutes);

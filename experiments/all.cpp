@@ -4,6 +4,7 @@
 #include "experiments/gaussian_2d/gaussian_2d.h"
 #include "experiments/infinitesimal_classifier/infinitesimal_classifier.h"
 #include "experiments/integration/integration.h"
+#include "experiments/mnist/mnist.h"
 #include "experiments/mutual_information/mutual_information.h"
 #include "experiments/paths/paths.h"
 
@@ -18,6 +19,7 @@ const std::vector<Named<ExperimentMaker>>& experiment_table() {
       {"infinitesimal-classifier", make_infinitesimal_classifier},
       {"integration", make_integration},
       {"paths", make_paths},
+      {"mnist", make_mnist},
   };
   return table;
 }

@@ -23,7 +23,12 @@ enum class Size { full, quick, smoke };
 struct Settings {
   Size size = Size::full;
   int64_t seeds = 1;
-  bool sweep = false;  ///< the paper's hyper-parameters too, where an experiment has a sweep
+  bool sweep = false;      ///< the paper's hyper-parameters too, where an experiment has a sweep
+  std::string data = "";   ///< folder of the images, where an experiment needs them
+  std::string files = "";  ///< folder for what cells leave for one another: models
+  /// Wall clock for a model that is trained by the clock; 0: the experiment's own. A budget decides
+  /// no result by itself, so cells of other budgets stand beside each other.
+  double minutes = 0;
 
   template <class Value>
   Value pick(Value full, Value quick, Value smoke) const {
@@ -31,7 +36,8 @@ struct Settings {
   }
 };
 
-/// One unit of work that needs no other: a method on a data set, say, for one seed.
+/// One unit of work: a method on a data set, say, for one seed. It needs no other, or finds what
+/// an earlier one left in `Settings::files`.
 struct Cell {
   std::string row;
   int64_t seed = 0;
@@ -74,6 +80,7 @@ struct Outcome {
   std::vector<report::Table> tables;
   std::vector<report::Chart> charts;
   std::vector<std::string> notes;
+  std::vector<report::Picture> pictures = {};
 };
 
 struct Description {
@@ -88,6 +95,9 @@ class Experiment {
   virtual ~Experiment() = default;
 
   virtual Description describe() const = 0;
+
+  /// Throws a usage error where the settings lack what the cells need.
+  virtual void check_settings(const Settings&) const {}
 
   /// The work, in the order in which it is best done.
   virtual std::vector<Cell> cells(const Settings& settings) const = 0;

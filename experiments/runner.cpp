@@ -137,6 +137,7 @@ RunReport run_cells(const Experiment& experiment, const Settings& settings,
                     const RunOptions& options, Progress& progress) {
   check(options.jobs >= 1, "jobs must be at least 1, got ", options.jobs);
   check(settings.seeds >= 1, "seeds must be at least 1, got ", settings.seeds);
+  experiment.check_settings(settings);
   std::vector<Cell> cells = experiment.cells(settings);
   const bool any = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
     return cell.name().find(options.only) != std::string::npos;

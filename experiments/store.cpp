@@ -27,7 +27,9 @@ Json key(const Cell& cell, const Settings& settings) {
           {"version", version()}};
 }
 
-/// Like mkdir -p. Not by std::filesystem: the LibTorch of the Python packages exports a broken one.
+}  // namespace
+
+// Not by std::filesystem: the LibTorch of the Python packages exports a broken one.
 void make_folders(const std::string& path) {
   for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
@@ -36,8 +38,6 @@ void make_folders(const std::string& path) {
     if (end == std::string::npos) return;
   }
 }
-
-}  // namespace
 
 Store::Store(std::string folder) : folder_(std::move(folder)) {
   if (folder_.empty()) return;

@@ -9,6 +9,9 @@
 
 namespace dre::experiments {
 
+/// Like mkdir -p; a data error where that cannot be done.
+void make_folders(const std::string& path);
+
 class Store final {
  public:
   /// An empty folder name keeps nothing. Throws a data error where the folder cannot be made.

@@ -90,12 +90,15 @@ report::Page to_page(const Written& result) {
   for (const auto& note : result.outcome.notes) found.blocks.emplace_back(report::Prose{note});
   report::Section figures{"Figures", {}};
   for (const auto& chart : result.outcome.charts) figures.blocks.emplace_back(chart);
+  report::Section samples{"Samples", {}};
+  for (const auto& picture : result.outcome.pictures) samples.blocks.emplace_back(picture);
   report::Section origin{"How it was made", {report::Facts{result.provenance}}};
   report::Page page{result.description.title,
                     text("Experiment `", result.name, "`"),
                     {paper, found},
                     text("Made by dre ", version(), ".")};
   if (!figures.blocks.empty()) page.sections.push_back(std::move(figures));
+  if (!samples.blocks.empty()) page.sections.push_back(std::move(samples));
   page.sections.push_back(std::move(origin));
   return page;
 }

@@ -1,5 +1,6 @@
 #include "dre/apps/energy_anneal.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dre/data/mnist.h"
@@ -7,11 +8,35 @@
 namespace dre {
 namespace {
 
-Tensor log_ratios(const EnergyModel& model, const Tensor& z, const EnergyEvaluateOptions& options) {
-  std::vector<Tensor> parts;
-  for (const Tensor& block : z.split(options.rows_at_once))
-    parts.push_back(energy_log_ratio(model, block, options.nodes));
-  return at::cat(parts);
+/// Images in the latent space.
+struct Placed {
+  Tensor z;                ///< [n, d]
+  Tensor log_determinant;  ///< [n], of the whole way from pixels to z
+  Tensor bits;             ///< [n], of the unnormalised density; float64, host
+};
+
+Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluateOptions& options,
+             at::Generator& generator) {
+  std::vector<Tensor> z, log_determinant, bits;
+  for (const Tensor& block : pixels.split(options.rows_at_once)) {
+    const Logits logits = dequantise(block, generator, model.context().dtype);
+    const Moved latent = model.noise().to_latent(logits.x);
+    z.push_back(latent.point);
+    log_determinant.push_back(latent.log_determinant + logits.log_determinant);
+    const Tensor log_prob = standard_normal_log_prob(latent.point) +
+                            energy_log_ratio(model, latent.point, options.nodes);
+    bits.push_back(bits_per_dimension(log_prob, log_determinant.back(), model.dimension())
+                       .to(torch::kCPU, torch::kFloat64));
+  }
+  return {at::cat(z), at::cat(log_determinant), at::cat(bits)};
+}
+
+/// The mean over all images of what is known of some: the unnormalised bits, known of all, carry
+/// it over. all: [n]; some: [m], of the images `rows` among them.
+Bits carried_over(const Tensor& all, const Tensor& some, const Tensor& rows) {
+  if (rows.size(0) == all.size(0)) return mean_bits(some);
+  const Bits base = mean_bits(all), shift = mean_bits(some - all.index_select(0, rows));
+  return {base.value + shift.value, std::hypot(base.error, shift.error)};
 }
 
 }  // namespace
@@ -21,26 +46,28 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   model.network().set_half(options.half);
-  const int64_t d = model.dimension();
-  const Tensor rows = options.rows > 0 ? pixels.slice(0, 0, options.rows) : pixels;
-  const Logits logits = dequantise(rows, generator, model.context().dtype);
-  const Moved latent = model.noise().to_latent(logits.x);
+  const int64_t d = model.dimension(), all = pixels.size(0);
+  const int64_t some = options.rows > 0 ? std::min(options.rows, all) : all;
+  const Placed images = place(model, pixels, options, generator);
+  const Tensor rows = at::arange(some, torch::kInt64) * (all / some);
+  const Tensor rows_there = rows.to(pixels.device());
   const LogRatioFunction log_ratio =
       differentiated([&](const Tensor& z) { return energy_log_ratio(model, z, options.nodes); });
   const auto where = model.context().options();
   const StepSizes sizes = pilot_run(log_ratio, d, anneal, where, generator);
   const AisResult forward = ais(log_ratio, d, sizes, anneal, where, generator, progress);
-  const RaiseResult backward = raise(log_ratio, latent.point, sizes, anneal, generator, progress);
-  const Tensor unnormalised = standard_normal_log_prob(latent.point) + latent.log_determinant +
-                              log_ratios(model, latent.point, options);
+  const RaiseResult backward =
+      raise(log_ratio, images.z.index_select(0, rows_there), sizes, anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);
   EnergyAnnealReport report;
   report.steps = anneal.steps;
-  report.ais = mean_bits(bits_per_dimension(unnormalised, logits.log_determinant, d));
+  report.raise_rows = some;
+  report.ais = mean_bits(images.bits);
   report.ais.value += forward.log_normaliser / nats;
   report.ais.error = std::hypot(report.ais.error, forward.standard_error / nats);
-  const Tensor annealed = backward.values.to(where) + latent.log_determinant;
-  report.raise = mean_bits(bits_per_dimension(annealed, logits.log_determinant, d));
+  const Tensor back =
+      images.log_determinant.index_select(0, rows_there).to(backward.values.options());
+  report.raise = carried_over(images.bits, bits_per_dimension(backward.values, back, d), rows);
   report.log_normaliser = forward.log_normaliser;
   report.log_normaliser_error = forward.standard_error;
   report.effective_chains = forward.effective_chains;
@@ -53,6 +80,7 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
 
 nlohmann::json to_json(const EnergyAnnealReport& report) {
   return {{"steps", report.steps},
+          {"images_annealed_backwards", report.raise_rows},
           {"ais", {{"value", report.ais.value}, {"standard_error", report.ais.error}}},
           {"raise", {{"value", report.raise.value}, {"standard_error", report.raise.error}}},
           {"log_normaliser",

@@ -8,16 +8,17 @@
 namespace dre {
 
 struct EnergyAnnealReport {
-  int64_t steps = 0;
-  Bits ais;    ///< direct bits plus the normaliser's; error of both
-  Bits raise;  ///< of the images annealed backwards
+  int64_t steps = 0, raise_rows = 0;
+  Bits ais;    ///< direct bits of all images plus the normaliser's; error of both
+  Bits raise;  ///< of the images annealed backwards, carried over to all by their direct bits
   double log_normaliser = 0, log_normaliser_error = 0, effective_chains = 0;
   double ais_acceptance = 0, raise_acceptance = 0;
   bool finished = true;
   Tensor samples;  ///< [chains, d], latent end points of the AIS chains
 };
 
-/// pixels: [n, d], bytes, on the model's device. `nodes` of options make log r.
+/// pixels: [n, d], bytes, on the model's device. `nodes` of options make log r; `rows` images,
+/// evenly spread, are annealed backwards, 0: all.
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyEvaluateOptions& options, const AnnealOptions& anneal,
                                  at::Generator& generator, Progress& progress);

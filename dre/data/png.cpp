@@ -2,8 +2,6 @@
 
 #include <zlib.h>
 
-#include <string_view>
-
 #include "dre/base/error.h"
 #include "dre/data/output.h"
 
@@ -43,18 +41,21 @@ std::string lines_of(const Tensor& image) {
 
 }  // namespace
 
-void save_png(const std::string& path, const Tensor& image) {
+std::string png_bytes(const Tensor& image) {
   check(image.dim() == 2 && image.scalar_type() == torch::kUInt8 && image.numel() > 0,
         "an image must be bytes [height, width], got ", image.toString(), " ", image.sizes());
-  const std::string_view signature = "\x89PNG\r\n\x1A\n";
+  const std::string signature = "\x89PNG\r\n\x1A\n";
   const std::string grey_of_eight_bits{"\x08\0\0\0\0", 5};
   const std::string size = big_endian(static_cast<uint64_t>(image.size(1))) +
                            big_endian(static_cast<uint64_t>(image.size(0)));
+  return signature + chunk("IHDR", size + grey_of_eight_bits) +
+         chunk("IDAT", deflated(lines_of(image))) + chunk("IEND", "");
+}
+
+void save_png(const std::string& path, const Tensor& image) {
+  const std::string bytes = png_bytes(image);
   OutputFile out(path);
-  out.write(signature);
-  out.write(chunk("IHDR", size + grey_of_eight_bits));
-  out.write(chunk("IDAT", deflated(lines_of(image))));
-  out.write(chunk("IEND", ""));
+  out.write(bytes);
   out.commit();
 }
 

@@ -7,7 +7,10 @@
 
 namespace dre {
 
-/// image: [height, width], uint8; 0 is black. Written aside and renamed.
+/// The bytes of a PNG file. image: [height, width], uint8; 0 is black.
+std::string png_bytes(const Tensor& image);
+
+/// Written aside and renamed.
 void save_png(const std::string& path, const Tensor& image);
 
 /// Images in rows of `columns`, with black lines of two pixels between them; what the last row

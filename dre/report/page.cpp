@@ -132,6 +132,13 @@ class Writer {
          << "</figcaption>\n</figure>\n";
   }
 
+  void operator()(const Picture& picture) {
+    out_ << "<figure class=\"picture\"><img alt=\""
+         << escaped(picture.title + ". " + picture.caption) << "\" src=\"data:image/png;base64,"
+         << escaped(picture.png) << "\">\n<figcaption><b>" << escaped(picture.title) << "</b> "
+         << inlined(picture.caption) << "</figcaption></figure>\n";
+  }
+
   std::ostringstream& out() { return out_; }
   int64_t charts() const { return charts_; }
 

@@ -1,5 +1,5 @@
-/// A page of results: prose, facts, tables and charts in one HTML file that needs nothing else. It
-/// makes no request to any place, follows the reader's light or dark setting, and prints.
+/// A page of results: prose, facts, tables, charts and pictures in one HTML file that needs nothing
+/// else. It makes no request to any place, follows the reader's light or dark setting, and prints.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -36,7 +36,13 @@ struct Chart {
   nlohmann::json spec;
 };
 
-using Block = std::variant<Prose, Facts, Notice, Table, Chart>;
+struct Picture {
+  std::string title;
+  std::string caption;  ///< what is seen, also for readers who do not see it
+  std::string png;      ///< the file's bytes by base64()
+};
+
+using Block = std::variant<Prose, Facts, Notice, Table, Chart, Picture>;
 
 struct Section {
   std::string title;

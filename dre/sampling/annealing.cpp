@@ -86,19 +86,23 @@ StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
                     at::Generator& generator) {
   const torch::NoGradGuard no_grad;
   validate(options);
-  Chains chains = start_chains(log_ratio, normal({options.chains, dimension}, where, generator));
   Tensor step = at::full({}, options.first_step, where);
-  std::vector<Tensor> sizes;
-  const auto move = [&](double beta) {
-    auto [moved, acceptance] =
-        transition(log_ratio, beta, chains, step, options.leapfrogs, generator);
+  const auto move = [&](const LogRatioFunction& ratio, double beta, Chains& chains) {
+    auto [moved, acceptance] = transition(ratio, beta, chains, step, options.leapfrogs, generator);
     chains = std::move(moved);
     step = adapted(step, acceptance, options);
   };
+  // At β = 0 the target is N(0, I) whatever log r, which is not cheap, says.
+  const LogRatioFunction none = [](const Tensor& z) -> Slope {
+    return {at::zeros({z.size(0)}, z.options()), at::zeros_like(z)};
+  };
+  Chains chains = start_chains(none, normal({options.chains, dimension}, where, generator));
   const auto burn_in = static_cast<int64_t>(std::log(1000.0) / std::log1p(options.adaptation));
-  for (int64_t i = 0; i < burn_in; ++i) move(0);
+  for (int64_t i = 0; i < burn_in; ++i) move(none, 0, chains);
+  chains = start_chains(log_ratio, chains.z);
+  std::vector<Tensor> sizes;
   for (int64_t i = 0; i <= options.pilot_steps; ++i) {
-    move(fraction(i, options.pilot_steps));
+    move(log_ratio, fraction(i, options.pilot_steps), chains);
     sizes.push_back(step);
   }
   return StepSizes(at::stack(sizes));

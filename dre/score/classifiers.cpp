@@ -18,7 +18,10 @@ Tensor waymark_times(const Bridge& bridge, int64_t count) {
 }
 
 TelescopeScore::TelescopeScore(ScoreParts parts)
-    : Score(std::move(parts)), times_(waymark_times(bridge(), network().outputs() + 1)) {}
+    : Score(std::move(parts)),
+      // Where the network is: a step that is recorded as a graph cannot wait for the host.
+      times_(waymark_times(bridge(), network().outputs() + 1)
+                 .to(network().parameters().named().front().second.device())) {}
 
 Tensor TelescopeScore::ratio_residual(const Tensor& x) const { return outputs(x, {}).value.sum(1); }
 

@@ -66,7 +66,7 @@ class DataScore : public virtual Score {
 };
 
 /// The velocity whose flow carries p_0 to p_1, and its divergence.
-struct Flow {
+struct FlowPoint {
   Tensor velocity;    ///< [n, d]
   Tensor divergence;  ///< [n]
 };
@@ -74,7 +74,7 @@ struct Flow {
 class FlowField : public virtual Score {
  public:
   /// x: [n, d], t: [n, 1].
-  virtual Flow flow(const Tensor& x, const Tensor& t) const = 0;
+  virtual FlowPoint flow(const Tensor& x, const Tensor& t) const = 0;
 };
 
 /// The log-ratio without an integral, as classifiers give it.

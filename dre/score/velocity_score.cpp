@@ -49,7 +49,7 @@ Dual VelocityScore::data_score(const Dual& x, const Dual& t) const {
   return moments(x, t).data_score;
 }
 
-Flow VelocityScore::flow(const Tensor& x, const Tensor& t) const {
+FlowPoint VelocityScore::flow(const Tensor& x, const Tensor& t) const {
   const VelocityMoments m = moments(x, t);
   return {m.velocity.value, -m.contraction.value.sum(1)};
 }
@@ -88,7 +88,7 @@ Dual OneSidedVelocityScore::data_score(const Dual& x, const Dual& t) const {
   return -(x + r.cot_f * r.velocity);
 }
 
-Flow OneSidedVelocityScore::flow(const Tensor& x, const Tensor& t) const {
+FlowPoint OneSidedVelocityScore::flow(const Tensor& x, const Tensor& t) const {
   const Raw r = raw(x, t);
   const Tensor divergence = -(r.cot_f * r.f * r.excess_variance).value.sum(1);
   return {(r.f * r.velocity).value * quarter_turn, divergence * quarter_turn};

@@ -26,7 +26,7 @@ class VelocityScore final : public TimeScore, public DataScore, public FlowField
   explicit VelocityScore(ScoreParts parts);
   Dual time_residual(const Dual& x, const Dual& t) const override;
   Dual data_score(const Dual& x, const Dual& t) const override;
-  Flow flow(const Tensor& x, const Tensor& t) const override;
+  FlowPoint flow(const Tensor& x, const Tensor& t) const override;
 
   VelocityMoments moments(const Dual& x, const Dual& t) const;
 
@@ -48,7 +48,7 @@ class OneSidedVelocityScore final : public TimeScore, public DataScore, public F
   explicit OneSidedVelocityScore(ScoreParts parts, double head_scale = 0.05);
   Dual time_residual(const Dual& x, const Dual& t) const override;
   Dual data_score(const Dual& x, const Dual& t) const override;
-  Flow flow(const Tensor& x, const Tensor& t) const override;
+  FlowPoint flow(const Tensor& x, const Tensor& t) const override;
 
   /// Heads in units of theta, [n, d] each.
   struct Heads {

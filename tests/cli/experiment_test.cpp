@@ -13,7 +13,7 @@ TEST(ExperimentCommand, ListsTheExperiments) {
   EXPECT_EQ(outcome.code, 0);
   for (const char* name :
        {"gaussian-1d", "gaussian-2d", "gaussian-2d-shifted", "mutual-information",
-        "infinitesimal-classifier", "integration", "paths"})
+        "infinitesimal-classifier", "integration", "paths", "mnist"})
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
 }
 
@@ -31,6 +31,18 @@ TEST(ExperimentCommand, SaysWhatIsWrongInOneLine) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
   }
+}
+
+TEST(ExperimentCommand, SaysWhereImagesComeFrom) {
+  const Directory directory;
+  const Outcome missing =
+      Process(directory, {"experiment", "run", "mnist", "--data", "nowhere", "--out", "found"})
+          .wait();
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_NE(missing.err.find("dre data mnist --out DIR"), std::string::npos) << missing.err;
+  const Outcome homeless = Process(directory, {"experiment", "run", "mnist", "--data", "."}).wait();
+  EXPECT_EQ(homeless.code, 2);
+  EXPECT_NE(homeless.err.find("--out DIR"), std::string::npos) << homeless.err;
 }
 
 TEST(ExperimentCommand, WritesThePageAndGoesOnFromFinishedCells) {

@@ -61,6 +61,14 @@ TEST(Page, IsOneFileOfModestSizeThatAsksForNothing) {
   EXPECT_EQ(count(body, "href=\"#section-"), 3U);
 }
 
+TEST(Page, CarriesItsPictures) {
+  Page page = sample();
+  page.sections[0].blocks.emplace_back(Picture{"Grid \"A\"", "Digits.", "iVBORw0K"});
+  const std::string html = to_html(page);
+  EXPECT_NE(html.find("src=\"data:image/png;base64,iVBORw0K\""), std::string::npos);
+  EXPECT_NE(html.find("alt=\"Grid &quot;A&quot;. Digits.\""), std::string::npos);
+}
+
 TEST(Page, WithoutChartsItIsSmall) {
   Page page = sample();
   page.sections[1].blocks.pop_back();

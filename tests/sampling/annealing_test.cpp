@@ -95,6 +95,19 @@ TEST(StepSizes, PilotRunReachesTheWantedAcceptance) {
   EXPECT_NEAR(found.forward.acceptance, 0.6, 0.05);
 }
 
+TEST(StepSizes, TheStartOfThePilotRunAsksNothingOfTheRatio) {
+  int64_t asked = 0;
+  const LogRatioFunction flat = [&](const Tensor& z) -> Slope {
+    ++asked;
+    return {torch::zeros({z.size(0)}, z.options()), torch::zeros_like(z)};
+  };
+  AnnealOptions options = small_run(10, 1);
+  options.pilot_steps = 3;
+  auto generator = context.generator("pilot");
+  pilot_run(flat, 2, options, torch::kFloat64, generator);
+  EXPECT_EQ(asked, 1 + 4 * options.leapfrogs);
+}
+
 TEST(StepSizes, AreInterpolated) {
   const StepSizes sizes(torch::tensor({1.0, 2.0, 4.0}, torch::kFloat64));
   EXPECT_DOUBLE_EQ(sizes.at(0).item<double>(), 1);

@@ -44,7 +44,7 @@ void expect_exact(const FlowScore& score, const GaussianEnds& ends, const Bridge
   const Tensor time = score.time_score(x, t).value, data = score.data_score(x, t).value;
   EXPECT_LT(difference(time, oracle.time_score(path, x, t)), 1e-9);
   EXPECT_LT(difference(data, oracle.data_score(path, x, t)), 1e-9);
-  const Flow flow = score.flow(x, t);
+  const FlowPoint flow = score.flow(x, t);
   EXPECT_LT(difference(flow.divergence, trace_of_jacobian(score, x, t)), 1e-9);
   // The continuity equation d/dt log p + div u + u.grad log p = 0 with the oracle's scores.
   const Tensor transported =
@@ -132,7 +132,7 @@ TEST(OneSidedVelocityScore, IsExactAtBothEnds) {
     const Tensor t = torch::full({10, 1}, end, torch::kFloat64);
     EXPECT_LT(difference(score.time_score(x, t).value, oracle.time_score(path, x, t)), 1e-9) << end;
     EXPECT_LT(difference(score.data_score(x, t).value, oracle.data_score(path, x, t)), 1e-9) << end;
-    const Flow flow = score.flow(x, t);
+    const FlowPoint flow = score.flow(x, t);
     EXPECT_TRUE(flow.velocity.isfinite().all().item<bool>()) << end;
     EXPECT_LT(difference(flow.divergence, trace_of_jacobian(score, x, t)), 1e-9) << end;
   }

@@ -1,0 +1,169 @@
+#include "experiments/mnist/plan.h"
+
+#include "dre/base/error.h"
+#include "dre/train/flow_trainer.h"
+
+namespace dre::experiments::mnist {
+namespace {
+
+/// Training by the clock, on one H200.
+constexpr double score_minutes = 12, classifier_minutes = 3;
+
+bool is_classifier(const Method& method) {
+  const std::string name = method.objective;
+  return name == "nce" || name == "tre";
+}
+
+bool is_velocity(const Method& method) { return std::string(method.objective) == "velocity"; }
+
+Rows rows_of(const Settings& settings) {
+  return settings.pick<Rows>({50'000, 10'000, 10'000}, {4'000, 400, 200}, {900, 8, 8});
+}
+
+TrainOptions model_training(const Method& method, const Settings& settings) {
+  TrainOptions train = EnergyFitOptions().train;
+  // The paper's batch for time scores; a telescope deals its batch out to all its waymarks.
+  const std::string name = method.objective;
+  const int64_t batch = name == "time" || name == "tre" ? 500 : 256;
+  train.steps = settings.pick(400'000, 40, 2);  // the full size ends by the clock
+  train.batch = settings.pick<int64_t>(batch, 32, 8);
+  train.warmup = settings.pick(500, 10, 1);
+  train.rate = settings.pick(1e-3, 3e-3, 3e-3);
+  train.average = settings.pick(0.9995, 0.9, 0.5);
+  train.evaluate_every = settings.pick(5'000, 20, 1);
+  return train;
+}
+
+EnergyFitOptions fit_options(const Method& method, const Settings& settings) {
+  EnergyFitOptions fit;
+  fit.model.objective = method.objective;
+  fit.model.width = settings.pick(64, 8, 4);
+  fit.model.levels = settings.pick(3, 2, 2);
+  fit.model.blocks = settings.pick(2, 1, 1);
+  fit.model.groups = settings.pick(0, 4, 2);
+  fit.model.bridges = settings.pick(9, 4, 2);
+  fit.train = model_training(method, settings);
+  const double usual = is_classifier(method) ? classifier_minutes : score_minutes;
+  fit.minutes = settings.minutes > 0 ? settings.minutes : settings.pick(usual, 0.0, 0.0);
+  fit.looks.rows = settings.pick(is_velocity(method) ? 200 : 1'000, 32, 4);
+  fit.looks.nodes = settings.pick(16, 8, 2);
+  fit.looks.flow_steps = settings.pick(20, 4, 1);
+  fit.look_samples = 1;  // nobody looks at them
+  return fit;
+}
+
+EnergyEvaluateOptions evaluate_options(const Settings& settings) {
+  EnergyEvaluateOptions evaluate;
+  evaluate.nodes = settings.pick(16, 8, 3);
+  evaluate.flow_steps = settings.pick(20, 4, 1);
+  evaluate.half = true;
+  return evaluate;
+}
+
+/// Which models a run trains: the paper's method and ours first, in small runs a part.
+bool has(const Settings& settings, const Method& method, const Noise& noise) {
+  return settings.size == Size::full || is_velocity(method) ||
+         std::string(noise.name) == "gaussian";
+}
+
+}  // namespace
+
+const std::vector<Noise>& noises() {
+  static const std::vector<Noise> table = {
+      {"gaussian", "Gaussian", 2.01}, {"copula", "copula", 1.40}, {"rq-nsf", "RQ-NSF", 1.12}};
+  return table;
+}
+
+const std::vector<Method>& methods() {
+  static const std::vector<Method> table = {
+      {"velocity", "velocity moments (ours)", {}},
+      {"time", "DRE-∞ (time score)", {{1.33, 1.33, 1.33}, {1.21, 1.21, 1.21}, {1.09, 1.08, 1.08}}},
+      {"nce", "NCE", {{1.96, 1.99, 2.01}, {1.33, 1.48, 1.45}, {1.09, 1.10, 1.10}}},
+      {"tre", "TRE", {{1.39, 1.35, 1.35}, {1.24, 1.23, 1.22}, {1.09, 1.09, 1.09}}},
+  };
+  return table;
+}
+
+std::string NoisePlan::row() const { return text("noise model ", noise.name); }
+
+Json NoisePlan::options() const {
+  Json json = {{"noise", noise.name}, {"images", {rows.train, rows.validation, rows.test}}};
+  if (std::string(noise.name) == "gaussian")
+    json["draws"] = draws;
+  else
+    json.update({{"flow", to_json(flow)}, {"train", to_json(train)}});
+  return json;
+}
+
+std::string FitPlan::row() const { return text(method.objective, " from ", noise.noise.name); }
+
+std::optional<PaperBits> FitPlan::paper() const {
+  if (method.paper.empty()) return std::nullopt;
+  for (size_t i = 0; i < noises().size(); ++i)
+    if (std::string(noises()[i].name) == noise.noise.name) return method.paper[i];
+  return std::nullopt;
+}
+
+Json FitPlan::training_options() const {
+  Json training = to_json(fit);
+  training.erase("minutes");
+  return {{"fit", training}, {"noise", noise.options()}};
+}
+
+Json FitPlan::options() const {
+  Json json = training_options();
+  json["evaluate"] = to_json(evaluate);
+  return json;
+}
+
+std::string AnnealPlan::row() const { return text(fit.row(), ", annealing ", anneal.steps); }
+
+Json AnnealPlan::options() const {
+  return {{"model", fit.training_options()},
+          {"evaluate", to_json(evaluate)},
+          {"anneal", to_json(anneal)}};
+}
+
+NoisePlan noise_plan(const Noise& noise, const Settings& settings) {
+  NoisePlan plan{noise, rows_of(settings), settings.pick(4, 2, 2), {}, {}};
+  plan.flow.copula_bins = settings.pick(128, 16, 8);
+  plan.flow.steps = settings.pick(8, 1, 1);
+  plan.flow.channels = settings.pick(64, 8, 2);
+  const std::string name = noise.name;
+  if (name == "gaussian") return plan;
+  plan.train = flow_train_options(name);
+  plan.train.steps = settings.pick(name == "rq-nsf" ? 90'000 : 40'000, 30, 2);
+  plan.train.batch = settings.pick<int64_t>(plan.train.batch, 64, 8);
+  plan.train.warmup = settings.pick<int64_t>(plan.train.warmup, 5, 1);
+  plan.train.rate = settings.pick(plan.train.rate, 2e-3, 2e-3);
+  plan.train.average = settings.pick(plan.train.average, 0.9, 0.5);
+  plan.train.evaluate_every = settings.pick(1'000, 15, 2);
+  return plan;
+}
+
+std::vector<FitPlan> fit_plans(const Settings& settings) {
+  std::vector<FitPlan> all;
+  const auto add = [&](const Method& method, const Noise& noise) {
+    if (has(settings, method, noise))
+      all.push_back({method, noise_plan(noise, settings), fit_options(method, settings),
+                     evaluate_options(settings)});
+  };
+  for (const bool classifiers : {false, true})
+    for (const Noise& noise : noises())
+      for (const Method& method : methods())
+        if (is_classifier(method) == classifiers) add(method, noise);
+  return all;
+}
+
+AnnealPlan anneal_plan(const FitPlan& fit, bool twice, const Settings& settings) {
+  AnnealPlan plan{fit, fit.evaluate, {}};
+  plan.evaluate.nodes = settings.pick(8, 4, 2);
+  plan.evaluate.rows = settings.pick(100, 8, 2);
+  plan.anneal.chains = settings.pick(100, 8, 2);
+  plan.anneal.steps = settings.pick(250, 6, 2) * (twice ? 2 : 1);
+  plan.anneal.leapfrogs = settings.pick(10, 3, 1);
+  plan.anneal.pilot_steps = settings.pick(50, 3, 1);
+  return plan;
+}
+
+}  // namespace dre::experiments::mnist

@@ -1,0 +1,224 @@
+#include "experiments/mnist/work.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "dre/apps/energy_anneal.h"
+#include "dre/base/error.h"
+#include "dre/data/png.h"
+#include "dre/density/density_file.h"
+#include "dre/report/base64.h"
+#include "dre/train/flow_trainer.h"
+#include "experiments/store.h"
+#include "experiments/unfinished.h"
+
+namespace dre::experiments::mnist {
+namespace {
+
+constexpr int64_t side = 28, pictures_across = 6;
+
+/// A grid of the first images. pixels: [n, d], bytes
+std::string picture(const Tensor& pixels) {
+  const Tensor shown = pixels.slice(0, 0, pictures_across * pictures_across);
+  return report::base64(png_bytes(image_grid(shown, side, pictures_across)));
+}
+
+Json bits_json(const Bits& bits) { return {{"value", bits.value}, {"standard_error", bits.error}}; }
+
+/// The file of this plan that an earlier cell or run left, if there is one.
+template <class File>
+std::optional<File> find_file(const std::string& path, const Json& plan, const Context& context,
+                              File (*load)(const std::string&, const Context&)) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  File file = load(path, context);
+  if (file.record.value("plan", Json()) != plan) return std::nullopt;
+  return file;
+}
+
+void check_left(bool found, const std::string& path, const std::string& row) {
+  check_data(found, "there is no ", path, " of these settings; the cell '", row,
+             "' makes it: compute that first");
+}
+
+/// A progress that ends a cell where a stop was asked for while it worked.
+void stop_here(Progress& progress) {
+  if (progress.stop_requested()) throw Interrupted{};
+}
+
+// Noise models
+
+DensityFile trained_flow(const NoisePlan& plan, const Place& place, const Context& context,
+                         Progress& progress) {
+  const MnistSplit& images = place.images->split();
+  const FlowData data{images.train, images.validation};
+  const Unfinished unfinished(place.model_file(plan.row(), context.seed) + ".checkpoint",
+                              plan.options());
+  const auto flow = std::make_shared<Flow>(plan.noise.name, plan.flow, context);
+  const auto before = unfinished.load();
+  if (!before) start_flow(*flow, data, context);
+  FlowTrainer trainer(*flow, data, plan.train, context);
+  if (before) trainer.restore(before->tensors);
+  const double seconds_before = before ? number_in(before->history, "seconds") : 0;
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return seconds_before + elapsed.count();
+  };
+  const auto save = [&] { unfinished.save(trainer.state(), {{"seconds", seconds()}}); };
+  const TrainResult result = trainer.run(progress, save);
+  if (result.status == TrainResult::Status::interrupted) {
+    save();
+    throw Interrupted{};
+  }
+  return {flow,
+          {{"plan", plan.options()},
+           {"steps", result.steps},
+           {"status", describe(result.status)},
+           {"minutes", seconds() / 60}}};
+}
+
+DensityFile fitted_noise(const NoisePlan& plan, const Place& place, const Context& context,
+                         Progress& progress) {
+  const std::string path = place.model_file(plan.row(), context.seed);
+  if (auto found = find_file(path, plan.options(), context, load_density)) return *found;
+  make_folders(place.files);
+  const bool closed_form = std::string(plan.noise.name) == "gaussian";
+  DensityFile file =
+      closed_form ? DensityFile{gaussian_noise(place.images->split().train, plan.draws, context),
+                                {{"plan", plan.options()}}}
+                  : trained_flow(plan, place, context, progress);
+  save_density(path, *file.density, file.record);
+  Unfinished(path + ".checkpoint", plan.options()).remove();
+  return file;
+}
+
+// Energy models
+
+Json look_json(const EnergyLook& look) {
+  const Json validation = to_json(look.report);
+  return {{"step", look.step},
+          {"minutes", look.training_seconds / 60},
+          {"direct", validation["direct"]},
+          {"flow", validation["flow"]},
+          {"disagreement", validation["disagreement"]}};
+}
+
+EnergyFile trained_model(const FitPlan& plan, const Place& place, const Context& context,
+                         Progress& progress) {
+  const std::string path = place.model_file(plan.row(), context.seed);
+  const std::string noise_path = place.model_file(plan.noise.row(), context.seed);
+  const auto noise = find_file(noise_path, plan.noise.options(), context, load_density);
+  check_left(noise.has_value(), noise_path, plan.noise.row());
+  const auto model = std::make_shared<EnergyModel>(noise->density, plan.fit.model, context);
+  const Unfinished unfinished(path + ".checkpoint", plan.training_options());
+  const auto before = unfinished.load();
+  Json looks = before ? before->history : Json::array();
+  EnergyFitCalls calls;
+  if (before) calls.resume = before->tensors;
+  calls.look = [&](const EnergyLook& look) { looks.push_back(look_json(look)); };
+  calls.save = [&](const NamedTensors& state) { unfinished.save(state, looks); };
+  const MnistSplit& images = place.images->split();
+  const EnergyFitResult result =
+      fit_energy(*model, {images.train, images.validation}, plan.fit, progress, calls);
+  if (result.interrupted) throw Interrupted{};
+  if (!result.finite)
+    fail(Error::Kind::numerical, "the loss left the finite numbers at step ", result.steps);
+  const Json record = {{"plan", plan.training_options()},
+                       {"parameters", model->network().parameters().count()},
+                       {"steps", result.steps},
+                       {"minutes", result.seconds / 60},
+                       {"recorded_graph", result.recorded},
+                       {"looks", looks}};
+  save_energy(path, *model, record);
+  unfinished.remove();
+  return {model, record};
+}
+
+EnergyFile fitted_model(const FitPlan& plan, const Place& place, const Context& context,
+                        Progress& progress) {
+  const std::string path = place.model_file(plan.row(), context.seed);
+  if (auto found = find_file(path, plan.training_options(), context, load_energy)) return *found;
+  return trained_model(plan, place, context, progress);
+}
+
+/// How far log r by fewer nodes is from that of the evaluation: nats, mean and root mean square.
+Json node_shift(const EnergyModel& model, const Tensor& pixels, const AnnealPlan& plan,
+                at::Generator& generator) {
+  const torch::NoGradGuard no_grad;
+  const Tensor some = pixels.slice(0, 0, plan.evaluate.rows_at_once);
+  const Tensor z =
+      model.noise().to_latent(dequantise(some, generator, model.context().dtype).x).point;
+  const Tensor shift = energy_log_ratio(model, z, plan.evaluate.nodes) -
+                       energy_log_ratio(model, z, plan.fit.evaluate.nodes);
+  return {{"mean", shift.mean().item<double>()},
+          {"rms", shift.square().mean().sqrt().item<double>()}};
+}
+
+}  // namespace
+
+const MnistSplit& Images::split() const {
+  std::call_once(read_, [this] {
+    const MnistSplit all = load_mnist(folder_);
+    split_.train = all.train.slice(0, 0, rows_.train);
+    split_.validation = all.validation.slice(0, 0, rows_.validation);
+    split_.test = all.test.slice(0, 0, rows_.test);
+  });
+  return split_;
+}
+
+std::string Place::model_file(const std::string& row, uint64_t seed) const {
+  std::string name = row;
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return text(files, "/", name, "-seed", seed, ".safetensors");
+}
+
+Json run_noise(const NoisePlan& plan, const Place& place, const Context& context,
+               Progress& progress) {
+  const DensityFile file = fitted_noise(plan, place, context, progress);
+  stop_here(progress);
+  const Tensor test = place.images->split().test.to(context.device);
+  auto generator = context.device_generator("evaluation");
+  Json result = {{"bits", bits_json(mean_bits(flow_bits(*file.density, test, generator)))}};
+  for (const char* field : {"steps", "minutes", "status"})
+    if (file.record.contains(field)) result[field] = file.record[field];
+  const int64_t shown = pictures_across * pictures_across;
+  result["picture"] = picture(to_pixels(file.density->sample(shown, generator)));
+  return result;
+}
+
+Json run_fit(const FitPlan& plan, const Place& place, const Context& context, Progress& progress) {
+  const EnergyFile file = fitted_model(plan, place, context, progress);
+  stop_here(progress);
+  const Tensor test = place.images->split().test.to(context.device);
+  auto generator = context.device_generator("evaluation");
+  Json result = {
+      {"test", to_json(evaluate_energy(*file.model, test, plan.evaluate, generator, progress))}};
+  stop_here(progress);
+  for (const char* field : {"parameters", "steps", "minutes", "recorded_graph", "looks"})
+    result[field] = file.record[field];
+  if (has_flow(*file.model)) {
+    const Tensor z = flow_samples(*file.model, pictures_across * pictures_across,
+                                  plan.evaluate.flow_steps, generator);
+    result["picture"] = picture(energy_pixels(*file.model, z));
+  }
+  return result;
+}
+
+Json run_anneal(const AnnealPlan& plan, const Place& place, const Context& context,
+                Progress& progress) {
+  const std::string path = place.model_file(plan.fit.row(), context.seed);
+  const auto file = find_file(path, plan.fit.training_options(), context, load_energy);
+  check_left(file.has_value(), path, plan.fit.row());
+  const Tensor test = place.images->split().test.to(context.device);
+  auto generator = context.device_generator("annealing");
+  const EnergyAnnealReport report =
+      anneal_energy(*file->model, test, plan.evaluate, plan.anneal, generator, progress);
+  if (!report.finished) throw Interrupted{};
+  return {{"annealed", to_json(report)},
+          {"node_shift", node_shift(*file->model, test, plan, generator)},
+          {"picture", picture(energy_pixels(*file->model, report.samples))}};
+}
+
+}  // namespace dre::experiments::mnist

@@ -1,0 +1,147 @@
+/// The experiment on MNIST: its cells hand models to one another by files, and go on where they
+/// were interrupted. The images are made up.
+#include "experiments/mnist/mnist.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dre/base/error.h"
+#include "experiments/mnist/plan.h"
+#include "experiments/mnist/tables.h"
+#include "experiments/runner.h"
+#include "experiments/unfinished.h"
+#include "experiments/write.h"
+#include "tests/experiments/made_up_mnist.h"
+
+namespace dre::experiments {
+namespace {
+
+using dre::testing::Directory;
+
+/// Stops after the given number of questions.
+class StopAfter final : public Progress {
+ public:
+  explicit StopAfter(int questions) : left_(questions) {}
+  bool stop_requested() override { return left_-- <= 0; }
+
+ private:
+  int left_;
+};
+
+class MnistExperiment : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    images = std::make_unique<Directory>();
+    dre::testing::write_made_up_mnist(*images);
+  }
+  static void TearDownTestSuite() { images.reset(); }
+
+  Settings settings() const {
+    Settings smoke;
+    smoke.size = Size::smoke;
+    smoke.data = images->path("");
+    smoke.files = out.path("mnist");
+    return smoke;
+  }
+
+  RunReport run(const std::string& only, Progress& progress) const {
+    return run_cells(*experiment, settings(), {out.path("cells"), only, "cpu", 1, 1}, progress);
+  }
+  RunReport run(const std::string& only) const {
+    Progress silent;
+    return run(only, silent);
+  }
+
+  static std::unique_ptr<Directory> images;
+  const Directory out;
+  const std::unique_ptr<Experiment> experiment = make_mnist();
+};
+
+std::unique_ptr<Directory> MnistExperiment::images;
+
+TEST_F(MnistExperiment, RunsFromStartToPage) {
+  const RunReport done = run("");
+  ASSERT_TRUE(done.failures.empty()) << done.failures.front();
+  EXPECT_EQ(done.missing, 0);
+  const Outcome outcome = experiment->summarise(settings(), done.results);
+  for (const auto& table : outcome.tables) {
+    report::check_shape(table);
+    EXPECT_EQ(report::to_text(table).find("missing"), std::string::npos) << report::to_text(table);
+  }
+  // Three noise models, six models by annealing, three of them by their flow.
+  EXPECT_EQ(outcome.pictures.size(), 12U);
+  const Written written{"mnist", experiment->describe(), outcome, {{"command", "x"}}, {}};
+  const std::string html = report::to_html(to_page(written));
+  EXPECT_NE(html.find("data:image/png;base64,iVBOR"), std::string::npos);
+  EXPECT_LT(html.size(), 2'000'000U);
+  for (const auto& plan : mnist::fit_plans(settings())) {
+    const Json* found = done.results.find(plan.row());
+    ASSERT_TRUE(found) << plan.row();
+    EXPECT_EQ((*found)["looks"].size(), 2U);
+    EXPECT_TRUE(std::isfinite(number_in((*found)["test"]["direct"], "value")));
+  }
+}
+
+TEST_F(MnistExperiment, ACellSaysWhichOneMustComeFirst) {
+  const RunReport fit = run("velocity from copula");
+  ASSERT_EQ(fit.failures.size(), 3U);  // the model and its two annealings
+  EXPECT_NE(fit.failures[0].find("the cell 'noise model copula' makes it"), std::string::npos);
+  EXPECT_NE(fit.failures[1].find("the cell 'velocity from copula' makes it"), std::string::npos);
+  const Outcome outcome = experiment->summarise(settings(), fit.results);
+  EXPECT_NE(report::to_text(outcome.tables[1]).find("missing"), std::string::npos);
+}
+
+TEST_F(MnistExperiment, AnInterruptedFitGoesOnAndAFinishedOneIsNotRepeated) {
+  ASSERT_EQ(run("noise model gaussian").computed, 1);
+  StopAfter stop(1);
+  EXPECT_TRUE(run("velocity from gaussian, seed", stop).interrupted);
+  const std::string model = out.path("mnist/velocity-from-gaussian-seed0.safetensors");
+  EXPECT_FALSE(std::filesystem::exists(model));
+  EXPECT_TRUE(std::filesystem::exists(model + ".checkpoint"));
+  const RunReport rest = run("velocity from gaussian, seed");
+  ASSERT_EQ(rest.computed, 1);
+  const Json found = *rest.results.find("velocity from gaussian");
+  EXPECT_EQ(found["steps"], 2);
+  EXPECT_EQ(found["looks"].size(), 2U);  // the one before the interruption, too
+  EXPECT_FALSE(std::filesystem::exists(model + ".checkpoint"));
+  // Without the result but with the model, the cell evaluates and does not train.
+  std::filesystem::remove(out.path("cells/velocity_from_gaussian_seed_0.json"));
+  const Json again = *run("velocity from gaussian, seed").results.find("velocity from gaussian");
+  EXPECT_EQ(again["minutes"], found["minutes"]);
+  EXPECT_EQ(again["test"]["direct"], found["test"]["direct"]);
+}
+
+TEST_F(MnistExperiment, MinutesChangeTheBudgetAndNotTheCell) {
+  Settings longer = settings();
+  longer.minutes = 7;
+  const auto plan = mnist::fit_plans(longer).front();
+  EXPECT_EQ(plan.fit.minutes, 7);
+  EXPECT_EQ(plan.options(), mnist::fit_plans(settings()).front().options());
+}
+
+TEST_F(MnistExperiment, SaysWhatItNeeds) {
+  Settings bare = settings();
+  bare.data = "";
+  EXPECT_THROW(experiment->check_settings(bare), Error);
+  bare = settings();
+  bare.files = "";
+  EXPECT_THROW(experiment->check_settings(bare), Error);
+  EXPECT_NO_THROW(experiment->check_settings(settings()));
+}
+
+TEST(UnfinishedFit, IsThereForTheSamePlanOnly) {
+  const Directory folder;
+  const Unfinished one(folder.path("fit.checkpoint"), {{"steps", 1}});
+  EXPECT_FALSE(one.load());
+  one.save({{"weights", torch::arange(3)}}, {{"seconds", 2}});
+  ASSERT_TRUE(one.load());
+  EXPECT_TRUE(torch::equal(at(one.load()->tensors, "weights"), torch::arange(3)));
+  EXPECT_EQ(one.load()->history["seconds"], 2);
+  EXPECT_FALSE(Unfinished(folder.path("fit.checkpoint"), {{"steps", 2}}).load());
+  one.remove();
+  EXPECT_FALSE(one.load());
+}
+
+}  // namespace
+}  // namespace dre::experiments
