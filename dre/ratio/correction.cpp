@@ -94,7 +94,7 @@ Measured normalisation_error(const Score& score, const GaussianPath& gaussian,
   torch::NoGradGuard no_grad;
   if (ability<DirectRatio>(score)) {
     const auto rate = [&](const Samples& side) -> RatedRows {
-      return {horizontal_ratio(score, gaussian, side.x, {}).log_ratio.cpu(), side.weights()};
+      return {horizontal_ratio(score, gaussian, side.x, {}).log_ratio.cpu(), side.weights().cpu()};
     };
     return balancing_intercept(rate(numerator), rate(denominator));
   }
