@@ -16,7 +16,7 @@ each=5
 
 jobs_of() { # PAIR SEEDS [FLAG...]
   for ((first = 0; first < $2; first += each)); do
-    echo "$1 $first $(($2 - first < each ? $2 - first : each)) ${*:3}"
+    echo "$1" "$first" "$(($2 - first < each ? $2 - first : each))" "${@:3}"
   done
 }
 
