@@ -5,7 +5,7 @@
 #
 # Each process has one thread and five seeds. The Markdown table goes to standard output, the lines
 # of the seeds to FOLDER, where a second call goes on after an interruption; standard error tells
-# what each seed took. 100 seeds take about 200 minutes of a Neoverse core.
+# what each seed took. 100 seeds take about 165 minutes of a Neoverse core.
 set -euo pipefail
 export tool=$1
 seeds=${2:-100}
@@ -30,8 +30,8 @@ export -f run
 
 # The longest come first, so that no process is left alone at the end.
 {
-  jobs_of mi-spiral-3 $(((seeds + 3) / 4))
-  jobs_of mi-student-tails-2 $(((seeds + 3) / 4))
+  jobs_of mi-spiral-3 $(((seeds + 4) / 5))
+  jobs_of mi-student-tails-2 $(((seeds + 4) / 5))
   jobs_of mixture-2 "$seeds"
   jobs_of mi-gaussian-5 "$seeds"
   jobs_of mi-gaussian-1 "$seeds"

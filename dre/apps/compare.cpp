@@ -18,7 +18,6 @@ constexpr double finite_variance = 0.5;  // of the weights: their Pareto k below
 constexpr double outside_noticed = 0.01;
 constexpr double still_different = 0.6;  // AUC after reweighting
 constexpr int64_t histogram_bins = 40;
-constexpr int64_t tail_points = 200;
 
 /// One comparison, step by step; every step fills in its part of the result.
 class Comparing {
@@ -125,12 +124,7 @@ class Comparing {
       out_.histogram.edges.push_back(-reach + static_cast<double>(i) * width);
     out_.histogram.numerator = shares(g0_, sides_.numerator.weights());
     out_.histogram.denominator = shares(g1_, sides_.denominator.weights());
-    const Tensor weight = (g1_ - g1_.max()).exp() * sides_.denominator.weights();
-    const Tensor largest = std::get<0>((weight / weight.mean()).sort(0, /*descending=*/true))
-                               .slice(0, 0, std::min(tail_points, weight.size(0)))
-                               .contiguous();
-    out_.largest_weights = {largest.data_ptr<double>(),
-                            largest.data_ptr<double>() + largest.size(0)};
+    out_.largest_weights = largest_weights(g1_, sides_.denominator.weights());
     if (!rated_.fits.front().members.empty())
       out_.curve = rated_.fits.front().members.front().training.curve;
   }

@@ -21,8 +21,9 @@ using Strings = std::vector<std::string>;
 /// for an error that falls with the fourth root of the rows.
 constexpr double slow_learning = 5;
 
-Frame read_columns(const GroupsOptions& options, const Strings& columns) {
+Frame read_columns(const GroupsOptions& options, const Strings& columns, bool counted) {
   ReadOptions read;
+  read.header_optional = counted;
   read.columns = columns;
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
@@ -68,7 +69,10 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names) {
 Strings first_columns(const GroupsOptions& options, int64_t count) {
   check(options.data != "-" && !is_stream(options.data),
         "the columns of a stream must be named with --x and --y");
-  Strings all = open_table(options.data)->columns();
+  ReadOptions read;
+  read.header_optional = true;
+  read.words = "keep";
+  Strings all = open_table(options.data, read)->columns();
   check_data(static_cast<int64_t>(all.size()) >= count, input_name(options.data), " has ",
              all.size(), " columns, but ", count, " are asked for");
   all.resize(static_cast<size_t>(count));
@@ -227,16 +231,17 @@ void GroupsOptions::visit(OptionVisitor& v) {
 Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   check(!options.data.empty(), "no data; give a file");
   check(options.x.empty() == options.y.empty(), "--x and --y must be given together");
+  const bool counted = options.x.empty();
   Strings columns = options.x;
   columns.insert(columns.end(), options.y.begin(), options.y.end());
-  if (columns.empty()) {
+  if (counted) {
     check(dx > 0 && dy > 0, "say which columns: --x a,b --y c,d, or FILE DX DY");
     columns = first_columns(options, dx + dy);
   } else {
     check(dx == 0 && dy == 0, "give --x and --y, or DX and DY, not both");
     dx = static_cast<int64_t>(options.x.size());
   }
-  const Frame frame = read_columns(options, columns);
+  const Frame frame = read_columns(options, columns, counted);
   Groups out;
   out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names);
   out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names);

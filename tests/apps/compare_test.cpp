@@ -144,6 +144,15 @@ TEST(MutualInformation, GroupsAreNamedOrCounted) {
   const Groups counted = load_groups(options, 1, 2);
   EXPECT_EQ(counted.x_names, Strings{"a"});
   EXPECT_EQ(counted.y_names, (Strings{"b = v", "c"}));
+  GroupsOptions headless;
+  headless.data = directory.write("h.csv", "1.5,2,0\n2.5,4,1\n0.5,7,1\n");
+  const Groups numbers = load_groups(headless, 2, 1);
+  EXPECT_EQ(numbers.x_names, (Strings{"x0", "x1"}));
+  EXPECT_EQ(numbers.x[0][0].item<double>(), 1.5);
+  EXPECT_EQ(numbers.y.size(0), 3);
+  headless.x = {"x0"};
+  headless.y = {"x1"};
+  expect_contains(message_of([&] { load_groups(headless); }), {"first line holds numbers only"});
   options.x = {"c"};
   options.y = {"a"};
   EXPECT_EQ(load_groups(options).x_names, Strings{"c"});
