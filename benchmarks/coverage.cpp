@@ -1,117 +1,127 @@
-/// How often the confidence intervals of dre compare hold the true divergence, and whether its
-/// p-values are uniform on pairs of equal sides:
+/// How often the confidence intervals of dre compare and dre mi hold the truth, and whether the
+/// p-values of compare are uniform on pairs of equal sides. One process runs a range of seeds,
 ///
-///     coverage --pairs scale-10,mixture-2 --rows 2000 --seeds 100
+///     coverage --pairs scale-10,mi-spiral-3 --rows 2000 --first-seed 20 --seeds 10 > a.jsonl
 ///
-/// prints a line a seed to standard error and a Markdown table to standard output.
+/// and writes a line of JSON for each estimate; others may run beside it. Together they become a
+/// Markdown table:
+///
+///     coverage --merge a.jsonl b.jsonl
+///
+/// coverage.sh does all of that for the study in results/coverage.md.
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <iostream>
 #include <numbers>
 
+#include "benchmarks/coverage_table.h"
 #include "benchmarks/pairs/suite.h"
-#include "dre/apps/divergence.h"
-#include "dre/apps/two_sample_test.h"
-#include "dre/numeric/statistics.h"
+#include "dre/apps/compare.h"
+#include "dre/apps/mutual_information.h"
 
 namespace dre::benchmarks {
 namespace {
 
 struct Options {
-  std::vector<std::string> pairs = {"scale-10", "mixture-2", "mixture-10"};
+  std::vector<std::string> pairs = {"scale-10", "mixture-2"};
+  std::vector<std::string> merge;
   int64_t rows = 2000, seeds = 100, first_seed = 0, folds = 5;
   double level = 0.9;
-  FitOptions fit = quick_fit();
-};
+  int64_t steps = -1, patience = -1;  // the tool's own
 
-/// One divergence over all seeds.
-struct Tally {
-  const char* name;
-  double truth;
-  int64_t covered = 0, seeds = 0;
-  double sum = 0, width = 0;
-
-  void add(const Divergence& found) {
-    ++seeds;
-    covered += found.low <= truth && truth <= found.high;
-    sum += found.value;
-    width += found.high - found.low;
+  void apply(FitOptions& fit, int64_t seed) const {
+    fit.seed = seed;
+    if (steps >= 0) fit.train.steps = steps;
+    if (patience >= 0) fit.train.patience = patience;
   }
 };
 
-std::vector<Tally> truths(const pairs::Pair& pair) {
+std::vector<std::string> names(const char* stem, int64_t count) {
+  std::vector<std::string> out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(text(stem, i));
+  return out;
+}
+
+/// KL both ways, Jensen-Shannon, total variation; by formula or from many rows.
+std::vector<double> true_divergences(const pairs::Pair& pair) {
   auto generator = Context{}.generator("truth of " + pair.name());
   const int64_t n = 400'000;
   const Tensor g0 = pair.log_ratio(pair.sample_numerator(n, generator));
   const Tensor g1 = pair.log_ratio(pair.sample_denominator(n, generator));
-  const double js = std::numbers::ln2 -
-                    0.5 * (torch::softplus(-g0).mean() + torch::softplus(g1).mean()).item<double>();
-  const double tv =
-      ((g0 > 0).to(torch::kFloat64).mean() - (g1 > 0).to(torch::kFloat64).mean()).item<double>();
-  return {{"KL(num, den)", pair.kl() ? *pair.kl() : g0.mean().item<double>()},
-          {"KL(den, num)", -g1.mean().item<double>()},
-          {"JS", js},
-          {"TV", tv}};
+  const auto mean = [](const Tensor& x) { return x.to(torch::kFloat64).mean().item<double>(); };
+  return {pair.kl() ? *pair.kl() : mean(g0), -mean(g1),
+          std::numbers::ln2 - 0.5 * (mean(torch::softplus(-g0)) + mean(torch::softplus(g1))),
+          mean(g0 > 0) - mean(g1 > 0)};
 }
 
-std::vector<std::string> names(int64_t d) {
-  std::vector<std::string> out;
-  for (int64_t i = 0; i < d; ++i) out.push_back(text("x", i));
-  return out;
+at::Generator rows_of(const pairs::Pair& pair, int64_t seed) {
+  return Context{torch::kCPU, torch::kFloat64, static_cast<uint64_t>(seed)}.generator(
+      "coverage of " + pair.name());
 }
 
-void print_uniformity(std::vector<double> p_values) {
-  if (p_values.empty()) return;
-  std::sort(p_values.begin(), p_values.end());
-  const auto n = static_cast<double>(p_values.size());
-  double distance = 0;
-  for (size_t i = 0; i < p_values.size(); ++i)
-    distance = std::max({distance, (static_cast<double>(i) + 1) / n - p_values[i],
-                         p_values[i] - static_cast<double>(i) / n});
-  // Kolmogorov's critical value at 1 %.
-  std::printf("\np-values: Kolmogorov-Smirnov distance from uniform %.3f (1 %% level: %.3f)\n",
-              distance, 1.628 / std::sqrt(n));
+/// As dre compare measures them.
+std::vector<CoverageLine> compare_once(const pairs::Pair& pair, const std::vector<double>& truth,
+                                       const Options& options, int64_t seed) {
+  auto generator = rows_of(pair, seed);
+  const Samples numerator = make_samples(pair.sample_numerator(options.rows, generator));
+  const Samples denominator = make_samples(pair.sample_denominator(options.rows, generator));
+  CompareOptions own;
+  own.cross_fit.folds = options.folds;
+  options.apply(own.fit, seed);
+  Progress silent;
+  const auto columns = names("x", pair.dimension());
+  const CrossFit rated = cross_fit(numerator, denominator, columns, own.cross_fit, own.fit, silent);
+  const TwoSampleTest test = two_sample_test(numerator, denominator, columns, own.fit,
+                                             own.cross_fit.fit_rows, own.permutations, silent);
+  const TwoScores f{rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}};
+  const Divergences found = compared_divergences(f, rated, test, false, options.level);
+  return {{pair.name(), "KL(num, den)", seed, truth[0], found.kl_numerator_denominator},
+          {pair.name(), "KL(den, num)", seed, truth[1], found.kl_denominator_numerator},
+          {pair.name(), "JS", seed, truth[2], found.jensen_shannon},
+          {pair.name(), "TV", seed, truth[3], found.total_variation},
+          {pair.name(), CoverageLine::p_value, seed, 0, {test.p_value}}};
+}
+
+/// As dre mi measures it, from rows of the joint distribution alone.
+std::vector<CoverageLine> inform_once(const pairs::Pair& pair, const std::vector<double>& truth,
+                                      const Options& options, int64_t seed) {
+  auto generator = rows_of(pair, seed);
+  const Tensor rows = pair.sample_numerator(options.rows, generator);
+  const int64_t first = (pair.dimension() + 1) / 2;  // so all joint pairs of the suite are made
+  Groups groups;
+  groups.x = rows.slice(1, 0, first).contiguous();
+  groups.y = rows.slice(1, first).contiguous();
+  groups.x_names = names("x", groups.x.size(1));
+  groups.y_names = names("y", groups.y.size(1));
+  MutualInformationOptions own;
+  own.cross_fit.folds = options.folds;
+  own.level = options.level;
+  options.apply(own.fit, seed);
+  Progress silent;
+  const MutualInformation found = mutual_information(groups, own, silent);
+  return {{pair.name(), "MI", seed, truth[0], found.information}};
 }
 
 void run_pair(const Options& options, const std::string& name) {
   const pairs::Pair pair = pairs::pair_by_name(name);
-  std::vector<Tally> tallies = truths(pair);
-  std::vector<double> p_values;
+  const std::vector<double> truth = true_divergences(pair);
+  const auto once = name.starts_with("mi-") ? inform_once : compare_once;
   for (int64_t seed = options.first_seed; seed < options.first_seed + options.seeds; ++seed) {
-    auto generator = Context{torch::kCPU, torch::kFloat64, static_cast<uint64_t>(seed)}.generator(
-        "coverage of " + name);
-    const Samples numerator = make_samples(pair.sample_numerator(options.rows, generator));
-    const Samples denominator = make_samples(pair.sample_denominator(options.rows, generator));
-    FitOptions fit = options.fit;
-    fit.seed = seed;
-    Progress silent;
-    CrossFitOptions cross;
-    cross.folds = options.folds;
-    const CrossFit rated =
-        cross_fit(numerator, denominator, names(pair.dimension()), cross, fit, silent);
-    const TwoScores scores{rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}};
-    Divergences found = measure_divergences(scores, rated.numerator.fold, rated.denominator.fold,
-                                            false, options.level);
-    const TwoSampleTest test = two_sample_test(numerator, denominator, names(pair.dimension()), fit,
-                                               cross.fit_rows, 999, silent);
-    allow_for_learning(found, scores, test.rated, test.numerator_rows, test.denominator_rows);
-    if (test.p_value > 1 - options.level) include_zero(found);
-    p_values.push_back(test.p_value);
-    const Divergence* each[] = {&found.kl_numerator_denominator, &found.kl_denominator_numerator,
-                                &found.jensen_shannon, &found.total_variation};
-    for (size_t i = 0; i < tallies.size(); ++i) tallies[i].add(*each[i]);
-    std::fprintf(stderr, "%s seed %d: slope %.2f, KL %.4f [%.4f, %.4f] of %.4f, p %.3f\n",
-                 name.c_str(), static_cast<int>(seed), found.calibration.slope, each[0]->value,
-                 each[0]->low, each[0]->high, tallies[0].truth, test.p_value);
+    const std::clock_t start = std::clock();
+    for (const auto& line : once(pair, truth, options, seed))
+      std::cout << line.to_json().dump() << std::endl;
+    std::fprintf(stderr, "%s, seed %d: %.1f processor seconds\n", name.c_str(),
+                 static_cast<int>(seed),
+                 static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
-  for (const auto& tally : tallies)
-    std::printf("| %s | %s | %.4f | %.4f | %.4f | %d/%d |\n", name.c_str(), tally.name, tally.truth,
-                tally.sum / static_cast<double>(tally.seeds),
-                tally.width / static_cast<double>(tally.seeds), static_cast<int>(tally.covered),
-                static_cast<int>(tally.seeds));
-  if (pair.kl() == 0.0) print_uniformity(p_values);
+}
+
+void run(const Options& options) {
+  if (!options.merge.empty())
+    std::cout << coverage_table(read_coverage(options.merge));
+  else
+    for (const auto& name : options.pairs) run_pair(options, name);
 }
 
 }  // namespace
@@ -119,24 +129,19 @@ void run_pair(const Options& options, const std::string& name) {
 
 int main(int argc, char** argv) {
   dre::benchmarks::Options options;
-  CLI::App app("Coverage of the confidence intervals of dre compare");
+  CLI::App app("Coverage of the confidence intervals of dre compare and dre mi");
   app.add_option("--pairs", options.pairs, "pairs, separated by commas")->delimiter(',');
   app.add_option("--rows", options.rows, "rows a side")->capture_default_str();
   app.add_option("--seeds", options.seeds, "data seeds")->capture_default_str();
   app.add_option("--first-seed", options.first_seed, "the first of them")->capture_default_str();
   app.add_option("--folds", options.folds, "folds")->capture_default_str();
-  app.add_option("--steps", options.fit.train.steps, "steps of a fit")->capture_default_str();
-  app.add_option("--batch", options.fit.train.batch, "rows of a step")->capture_default_str();
-  app.add_option("--rate", options.fit.train.rate, "learning rate")->capture_default_str();
-  app.add_option("--width", options.fit.score.width, "of the network")->capture_default_str();
-  app.add_option("--patience", options.fit.train.patience, "steps")->capture_default_str();
-  app.add_option("--method", options.fit.method, "how the ratio is learned")->capture_default_str();
+  app.add_option("--steps", options.steps, "steps of a fit; default the tool's own");
+  app.add_option("--patience", options.patience, "steps; default the tool's own");
   app.add_option("--level", options.level, "of the intervals")->capture_default_str();
+  app.add_option("--merge", options.merge, "files with lines of finished seeds");
   CLI11_PARSE(app, argc, argv);
   try {
-    std::printf("| pair | divergence | truth | mean estimate | mean width | covered |\n");
-    std::printf("|---|---|---:|---:|---:|---:|\n");
-    for (const auto& name : options.pairs) dre::benchmarks::run_pair(options, name);
+    dre::benchmarks::run(options);
   } catch (const dre::Error& error) {
     std::fprintf(stderr, "coverage: %s\n", error.what());
     return error.kind() == dre::Error::Kind::usage ? 2 : 3;

@@ -116,12 +116,6 @@ std::string formatted(const CompareResult& result, const std::string& format, do
   return json.dump(2) + "\n";
 }
 
-void write_report(const std::string& path, const CompareResult& result, Progress& progress) {
-  write_result(path, report::to_html(report::compare_page(result)));
-  if (!report::has_charts())
-    progress.warn("no-charts", "this build has no chart library: the page has tables only");
-}
-
 int judge_gates(const std::vector<Gate>& gates, const CompareResult& result) {
   int code = exit_fine;
   for (const auto& gate : gates) {
@@ -151,7 +145,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   for (const auto& [code, message] : result.warnings) progress.warn(code, message);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   write_result(config.output, formatted(result, flags.format, elapsed.count()));
-  if (!config.report.empty()) write_report(config.report, result, progress);
+  if (!config.report.empty()) write_page(config.report, report::compare_page(result), progress);
   return judge_gates(gates, result);
 }
 

@@ -15,6 +15,12 @@ void write_result(const std::string& path, const std::string& text) {
   out.commit();
 }
 
+void write_page(const std::string& path, const report::Page& page, Progress& progress) {
+  write_result(path, report::to_html(page));
+  if (!report::has_charts())
+    progress.warn("no-charts", "this build has no chart library: the page has tables only");
+}
+
 std::string short_number(double value) {
   char digits[64];
   std::snprintf(digits, sizeof digits, "%.4g", value);

@@ -1,7 +1,10 @@
-/// Results on standard output.
+/// Results on standard output and in files.
 #pragma once
 
 #include <string>
+
+#include "dre/base/progress.h"
+#include "dre/report/page.h"
 
 namespace dre::cli {
 
@@ -10,6 +13,9 @@ void print_result(const std::string& text);
 
 /// To a file, written aside and renamed; "-" is standard output.
 void write_result(const std::string& path, const std::string& text);
+
+/// The page as an HTML file; warns where this build cannot draw its charts.
+void write_page(const std::string& path, const report::Page& page, Progress& progress);
 
 /// "0.512 +- 0.034" with as many digits as the error leaves sense in.
 std::string with_error(double value, double standard_error);

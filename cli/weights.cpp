@@ -13,6 +13,7 @@
 #include "dre/data/output.h"
 #include "dre/data/source.h"
 #include "dre/data/writer.h"
+#include "dre/report/weights_page.h"
 
 namespace dre::cli {
 namespace {
@@ -21,7 +22,7 @@ const char* const who = "dre weights";
 
 struct WeightsConfig {
   SidesOptions sides;
-  std::string output = "-";
+  std::string output = "-", report;
   WeightsOptions weights;
   int64_t threads = 0;
 
@@ -29,6 +30,7 @@ struct WeightsConfig {
     sides.visit(v);
     v("output", output, {},
       "file for the weights: .csv and .tsv with weight, log_ratio and fold, .npy with the weights");
+    v("report", report, {}, "HTML page with the closure test to write besides");
     weights.visit(v);
     v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
   }
@@ -56,6 +58,7 @@ void check_all_rows(const Sides& sides) {
 int run(const WeightsConfig& config, const RunFlags& flags) {
   use_threads(static_cast<int>(config.threads));
   check_writable(config.output);
+  if (!config.report.empty()) check_writable(config.report);
   device_by_name(config.weights.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);
@@ -68,6 +71,7 @@ int run(const WeightsConfig& config, const RunFlags& flags) {
   }
   for (const auto& [code, message] : result.warnings) progress.warn(code, message);
   write_weights(config.output, result);
+  if (!config.report.empty()) write_page(config.report, report::weights_page(result), progress);
   if (!flags.quiet)
     std::cerr << summary_line("weights", text("r = numerator / denominator on the denominator's ",
                                               result.weight.size(0), " rows, out of fold, ",

@@ -18,7 +18,6 @@ constexpr double finite_variance = 0.5;  // of the weights: their Pareto k below
 constexpr double outside_noticed = 0.01;
 constexpr double still_different = 0.6;  // AUC after reweighting
 constexpr int64_t histogram_bins = 40;
-constexpr int64_t tail_points = 200;
 
 /// One comparison, step by step; every step fills in its part of the result.
 class Comparing {
@@ -63,11 +62,7 @@ class Comparing {
     out_.weights = checked(g1_, w1, weighted_mean(g0_, w0));
     out_.inverse_weights = checked(-g0_, w0, -weighted_mean(g1_, w1));
     const bool finite_chi2 = !(out_.weights.pareto_k >= finite_variance);  // NaN: no tail at all
-    out_.divergences = measure_divergences(f, rated_.numerator.fold, rated_.denominator.fold,
-                                           finite_chi2, options_.level);
-    allow_for_learning(out_.divergences, f, out_.test.rated, out_.test.numerator_rows,
-                       out_.test.denominator_rows);
-    if (out_.test.p_value > 1 - options_.level) include_zero(out_.divergences);
+    out_.divergences = compared_divergences(f, rated_, out_.test, finite_chi2, options_.level);
     out_.separation.before = auc(f.f0, f.f1, w0, w1);
   }
 
@@ -129,12 +124,7 @@ class Comparing {
       out_.histogram.edges.push_back(-reach + static_cast<double>(i) * width);
     out_.histogram.numerator = shares(g0_, sides_.numerator.weights());
     out_.histogram.denominator = shares(g1_, sides_.denominator.weights());
-    const Tensor weight = (g1_ - g1_.max()).exp() * sides_.denominator.weights();
-    const Tensor largest = std::get<0>((weight / weight.mean()).sort(0, /*descending=*/true))
-                               .slice(0, 0, std::min(tail_points, weight.size(0)))
-                               .contiguous();
-    out_.largest_weights = {largest.data_ptr<double>(),
-                            largest.data_ptr<double>() + largest.size(0)};
+    out_.largest_weights = largest_weights(g1_, sides_.denominator.weights());
     if (!rated_.fits.front().members.empty())
       out_.curve = rated_.fits.front().members.front().training.curve;
   }
@@ -224,6 +214,15 @@ void CompareOptions::visit(OptionVisitor& v) {
   v("level", level, {0, 1, true, true}, "of the confidence intervals");
   v("permutations", permutations, at_least(99), "of the two-sample test");
   fit.visit(v);
+}
+
+Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
+                                 const TwoSampleTest& test, bool finite_chi2, double level) {
+  Divergences found =
+      measure_divergences(f, rated.numerator.fold, rated.denominator.fold, finite_chi2, level);
+  allow_for_bias(found, f, test.rated, test.numerator_rows, test.denominator_rows);
+  if (test.p_value > 1 - level) include_zero(found);
+  return found;
 }
 
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress) {

@@ -59,6 +59,11 @@ struct CompareResult {
   bool interrupted = false;
 };
 
+/// Divergences whose intervals allow for refitting, for what is left to learn, and for a test that
+/// finds no difference.
+Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
+                                 const TwoSampleTest& test, bool finite_chi2, double level);
+
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress);
 
 /// The documented form, docs/compare.schema.json.

@@ -10,9 +10,13 @@
 #include <thread>
 
 #include "dre/base/error.h"
+#include "dre/numeric/statistics.h"
+#include "dre/ratio/correction.h"
 
 namespace dre {
 namespace {
+
+constexpr double fewest_deciding_rows = 100;
 
 Tensor rows_where(const Tensor& condition) { return condition.nonzero().squeeze(1); }
 
@@ -44,10 +48,9 @@ class FoldProgress final : public Progress {
   int64_t done_ = 0;
 };
 
-void rate(const Estimator& estimator, const Samples& side, int64_t fold, OutOfFold& out) {
-  const Tensor rows = rows_where(out.fold == fold);
-  const Tensor log_ratio = estimator.log_ratio(side.x.index_select(0, rows)).log_ratio;
-  out.log_ratio.index_copy_(0, rows, log_ratio);
+void set_share(Estimator& estimator, double share) {
+  auto& members = estimator.members();
+  for (auto& member : members) member.weight = share / static_cast<double>(members.size());
 }
 
 /// The fits of all folds.
@@ -73,22 +76,19 @@ class CrossFitting {
       results[static_cast<size_t>(fold)] = fit_without(fold);
       progress_.finish_fold();
     });
-    for (int64_t fold = 0; fold < options_.folds; ++fold) {
-      auto& result = results[static_cast<size_t>(fold)];
+    for (auto& result : results) {
       out_.interrupted = out_.interrupted || result->interrupted;
       if (out_.interrupted) return std::move(out_);
-      rate(result->estimator, numerator_, fold, out_.numerator);
-      rate(result->estimator, denominator_, fold, out_.denominator);
       out_.fits.push_back(std::move(*result));
     }
+    rate();
     return std::move(out_);
   }
 
  private:
   void prepare(const Samples& side, const char* stream, OutOfFold& rated) {
     auto generator = context_.generator(stream);
-    rated = {torch::empty({side.rows()}, torch::kFloat64),
-             assign_folds(side.rows(), options_.folds, generator)};
+    rated = {{}, assign_folds(side.rows(), options_.folds, generator)};
   }
 
   FitResult fit_without(int64_t fold) {
@@ -100,6 +100,28 @@ class CrossFitting {
     };
     const Samples top = others(numerator_, out_.numerator);
     return fit_any(top, others(denominator_, out_.denominator), names_, own, progress_);
+  }
+
+  Opinions gathered(const Samples& side, const Tensor& fold) const {
+    Opinions all = Opinions::empty(side.rows());
+    for (size_t k = 0; k < out_.fits.size(); ++k) {
+      const Tensor rows = rows_where(fold == static_cast<int64_t>(k));
+      all.put(rows, opinions(out_.fits[k].estimator, side.x.index_select(0, rows)));
+    }
+    return all;
+  }
+
+  void rate() {
+    const at::NoGradGuard no_grad;
+    const Opinions top = gathered(numerator_, out_.numerator.fold);
+    const Opinions bottom = gathered(denominator_, out_.denominator.fold);
+    double kept = 0;
+    for (const auto& fit : out_.fits) kept += kept_weight(fit);
+    kept /= static_cast<double>(out_.fits.size());
+    out_.share = learned_share(top, numerator_.weight, bottom, denominator_.weight, kept);
+    out_.numerator.log_ratio = top.mixed(out_.share);
+    out_.denominator.log_ratio = bottom.mixed(out_.share);
+    for (auto& fit : out_.fits) set_share(fit.estimator, out_.share);
   }
 
   const Samples &numerator_, &denominator_;
@@ -160,6 +182,63 @@ FitResult fit_any(const Samples& numerator, const Samples& denominator,
   if (options.method == "which-time" && held_out < options.score.classes + 3)
     options.method = "nce";
   return fit(numerator, denominator, names, options, progress);
+}
+
+Opinions Opinions::empty(int64_t rows) {
+  return {torch::empty({rows}, torch::kFloat64), torch::empty({rows}, torch::kFloat64)};
+}
+
+void Opinions::put(const Tensor& rows, const Opinions& about_them) {
+  reference.index_copy_(0, rows, about_them.reference);
+  learned.index_copy_(0, rows, about_them.learned);
+}
+
+Opinions opinions(const Estimator& estimator, const Tensor& raw) {
+  const at::NoGradGuard no_grad;
+  Estimator whole = estimator;
+  set_share(whole, 1);
+  const Tensor z = whole.coordinates().forward(raw);
+  const Tensor learned = whole.log_ratio_at(z).log_ratio;
+  if (!whole.uses_reference()) return {learned, learned};
+  return {gaussian_log_ratio(whole.ends(), z.to(whole.context().options())).cpu(), learned};
+}
+
+double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
+                     const Tensor& weight1, double otherwise) {
+  const auto rated = [](const Opinions& side, const Tensor& weight) -> RatedRows {
+    return {side.reference, weight.defined() ? weight : torch::ones_like(side.reference)};
+  };
+  const auto rows = std::min(numerator.reference.size(0), denominator.reference.size(0));
+  if (deciding_rows(rated(numerator, weight0), rated(denominator, weight1)) <
+      std::min(fewest_deciding_rows, 0.25 * static_cast<double>(rows)))
+    return otherwise;
+  // The loss is convex: its slope changes sign once.
+  const auto slope = [&](double share) {
+    const auto pull = [&](const Opinions& side, const Tensor& weight, double sign) {
+      const Tensor wrong = torch::sigmoid(-sign * side.mixed(share));
+      return -sign * weighted_mean(wrong * (side.learned - side.reference), weight);
+    };
+    return pull(numerator, weight0, 1) + pull(denominator, weight1, -1);
+  };
+  if (slope(0) >= 0) return 0;
+  if (slope(1) <= 0) return 1;
+  double low = 0, high = 1;
+  while (high - low > 1e-6) (slope(0.5 * (low + high)) < 0 ? low : high) = 0.5 * (low + high);
+  return low;
+}
+
+double kept_weight(const FitResult& fit) {
+  double sum = 0;
+  for (const auto& member : fit.estimator.members()) sum += member.weight;
+  return sum;
+}
+
+TwoScores rated_by(const FitResult& fit, const Samples& numerator, const Samples& denominator) {
+  const Opinions top = opinions(fit.estimator, numerator.x);
+  const Opinions bottom = opinions(fit.estimator, denominator.x);
+  const double share =
+      learned_share(top, numerator.weight, bottom, denominator.weight, kept_weight(fit));
+  return {top.mixed(share), numerator.weight, bottom.mixed(share), denominator.weight};
 }
 
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator) {

@@ -107,6 +107,15 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
   return warnings;
 }
 
+std::vector<double> largest_weights(const Tensor& log_weight, const Tensor& weight) {
+  const int64_t most = 200;
+  const Tensor scaled = (log_weight - log_weight.max()).exp() * weight;
+  const Tensor largest = std::get<0>((scaled / scaled.mean()).sort(0, /*descending=*/true))
+                             .slice(0, 0, std::min(most, scaled.size(0)))
+                             .contiguous();
+  return {largest.data_ptr<double>(), largest.data_ptr<double>() + largest.size(0)};
+}
+
 nlohmann::json to_json(const WeightCheck& check) {
   return {{"mean", to_json(check.mean)},
           {"pareto_k", check.pareto_k},

@@ -37,6 +37,10 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
 
 nlohmann::json to_json(const WeightCheck& check);
 
+/// The largest weights in falling order, of mean 1 over all; at most 200. log_weight: [n]; weight:
+/// [n], of the rows themselves.
+std::vector<double> largest_weights(const Tensor& log_weight, const Tensor& weight);
+
 /// |log r along the path - log r along the horizontal path|: zero for exact scores.
 struct PathCheck {
   std::string path;

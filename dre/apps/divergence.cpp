@@ -15,6 +15,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double fewest_deciding_rows = 100;
+constexpr int64_t rows_that_show = 10;
 
 /// What a statistic E_num[h] + E_den[k] makes of the rows, with derivatives in g.
 struct Statistic {
@@ -87,6 +88,13 @@ Statistic mean_of_numerator(const Tensor& value0, const Tensor& slope0, const Te
   return {value0, slope0, none, none};
 }
 
+/// E[max(0, g - c)] over `own` rows, c the tenth largest value of the `other` side's.
+double unseen_part(const Tensor& own, const Tensor& weight, const Tensor& other) {
+  const int64_t shown = std::min(rows_that_show, other.size(0));
+  const double most = std::get<0>(other.topk(shown))[shown - 1].item<double>();
+  return weighted_mean((own - most).clamp_min(0), weight);
+}
+
 }  // namespace
 
 LogisticLine calibrate(const TwoScores& scores) {
@@ -124,6 +132,8 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   out.kl_numerator_denominator =
       rows.measure(mean_of_numerator(g0, torch::ones_like(g0), g1), infinity);
   out.kl_denominator_numerator = rows.measure({none0, none0, -g1, -torch::ones_like(g1)}, infinity);
+  out.kl_numerator_denominator.unseen = unseen_part(g0, f.weight0, g1);
+  out.kl_denominator_numerator.unseen = unseen_part(-g1, f.weight1, -g0);
   out.jensen_shannon =
       rows.measure({-0.5 * torch::softplus(-g0), 0.5 * torch::sigmoid(-g0),
                     -0.5 * torch::softplus(g1), -0.5 * torch::sigmoid(g1), std::numbers::ln2},
@@ -139,8 +149,8 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   return out;
 }
 
-void allow_for_learning(Divergences& divergences, const TwoScores& f, const TwoScores& half,
-                        const Tensor& rows0, const Tensor& rows1) {
+void allow_for_bias(Divergences& divergences, const TwoScores& f, const TwoScores& half,
+                    const Tensor& rows0, const Tensor& rows1, double factor) {
   const auto pick = [](const Tensor& all, const Tensor& rows) {
     return all.defined() ? all.index_select(0, rows) : all;
   };
@@ -154,16 +164,28 @@ void allow_for_learning(Divergences& divergences, const TwoScores& f, const TwoS
                                divergences.level);
   };
   const Divergences more = measured(same), less = measured(half);
-  const auto raise = [&](Divergence Divergences::*one, double most) {
-    const double gap = (more.*one).value - (less.*one).value;
-    if (gap > 0) (divergences.*one).high = std::min(most, (divergences.*one).high + 2 * gap);
+  const auto raise = [&](Divergence Divergences::*one, double behind, double most) {
+    Divergence& found = divergences.*one;
+    if (!std::isnan(found.high))
+      found.high = std::min(most, found.high + std::max(factor * behind, found.unseen));
+  };
+  const auto own = [&](Divergence Divergences::*one) {
+    return (more.*one).value - (less.*one).value;
   };
   const double infinity = std::numeric_limits<double>::infinity();
-  raise(&Divergences::kl_numerator_denominator, infinity);
-  raise(&Divergences::kl_denominator_numerator, infinity);
-  raise(&Divergences::jensen_shannon, std::numbers::ln2);
-  raise(&Divergences::total_variation, 1);
-  raise(&Divergences::chi_square, infinity);
+  for (const auto one : {&Divergences::kl_numerator_denominator,
+                         &Divergences::kl_denominator_numerator, &Divergences::chi_square})
+    raise(one, own(one), infinity);
+  raise(&Divergences::jensen_shannon, own(&Divergences::jensen_shannon), std::numbers::ln2);
+  // Counts on both sides of a threshold are rough. Jensen-Shannon sees the same loss smoothly; it
+  // is quadratic in small differences, total variation linear.
+  const double relative = more.jensen_shannon.value > 0
+                              ? own(&Divergences::jensen_shannon) / more.jensen_shannon.value
+                              : 0;
+  raise(&Divergences::total_variation,
+        std::max(own(&Divergences::total_variation),
+                 0.5 * relative * divergences.total_variation.value),
+        1);
 }
 
 void include_zero(Divergences& divergences) {

@@ -9,9 +9,14 @@
 ///
 /// Standard errors: the influence of every row on the statistic, with that on a and b, gives the
 /// variance of the rows; the spread of the statistic between the folds, each with a model of its
-/// own, that of rows and refitting. The larger of the two is used. A model that has learned less
-/// finds less: by how much a model of half of the rows falls behind on the same rows tells how far
-/// this one may be from the truth, and the upper end is raised by twice that.
+/// own, that of rows and refitting. The larger of the two is used.
+///
+/// Two things that no spread shows raise the upper end, by the larger of both. A model that has
+/// learned less finds less: by how much a model of half of the rows falls behind on the same rows
+/// tells how far this one may be from the truth; `factor` times that. And KL hangs on rows whose
+/// like the other side has next to none of: how large their ratios are is extrapolated, and learned
+/// too timidly rather than too boldly; by as much again as they exceed the largest ratios that rows
+/// of the other side do show, E_num[max(0, g - c)] with c the tenth largest g of the denominator.
 #pragma once
 
 #include <vector>
@@ -24,6 +29,7 @@ namespace dre {
 struct Divergence {
   double value = 0, standard_error = 0;
   double low = 0, high = 0;  ///< ends of the confidence interval
+  double unseen = 0;         ///< the part of KL that is extrapolated
 };
 
 struct Divergences {
@@ -45,10 +51,10 @@ void check_finite_ratios(const TwoScores& f);
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
                                 bool finite_chi2, double level);
 
-/// The same from a model that was fitted to half of the rows: `half` are its log-ratios of
-/// rows0 and rows1, which it did not see, of those in `f`. Raises the upper ends.
-void allow_for_learning(Divergences& divergences, const TwoScores& f, const TwoScores& half,
-                        const Tensor& rows0, const Tensor& rows1);
+/// Raises the upper ends. `half` are log-ratios by a model that was fitted to half of the rows, of
+/// rows0 and rows1 of those in `f`, which it did not see.
+void allow_for_bias(Divergences& divergences, const TwoScores& f, const TwoScores& half,
+                    const Tensor& rows0, const Tensor& rows1, double factor = 2);
 
 /// A test that does not reject equality cannot exclude a divergence of 0.
 void include_zero(Divergences& divergences);

@@ -28,7 +28,8 @@ struct Groups {
   std::vector<Warning> warnings;
 };
 
-/// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are.
+/// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are, and a
+/// csv file needs no header.
 Groups load_groups(const GroupsOptions& options, int64_t dx = 0, int64_t dy = 0);
 
 struct MutualInformationOptions {

@@ -82,19 +82,24 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const Split top = split(numerator, 0.5, generator), bottom = split(denominator, 0.5, generator);
   FitOptions own = options;
   own.seed += 1000;  // a fit of its own, not one of the folds
-  const FitResult result =
-      fit_any(sampled(top.train, fit_rows, generator), sampled(bottom.train, fit_rows, generator),
-              names, own, progress);
+  const Samples top_rows = sampled(top.train, fit_rows, generator);
+  const Samples bottom_rows = sampled(bottom.train, fit_rows, generator);
+  const FitResult result = fit_any(top_rows, bottom_rows, names, own, progress);
   TwoSampleTest out;
   out.interrupted = result.interrupted;
   if (out.interrupted) return out;
+  // The rows that stopped the training have a say in what of it counts; the tested rows must not.
+  const double share =
+      learned_share(opinions(result.estimator, top_rows.take(result.held_out_numerator).x), {},
+                    opinions(result.estimator, bottom_rows.take(result.held_out_denominator).x), {},
+                    kept_weight(result));
   const auto rate = [&](const Samples& side) {
-    return result.estimator.log_ratio(side.x).log_ratio;
+    return opinions(result.estimator, side.x).mixed(share);
   };
-  const TwoScores rated{rate(top.held_out), top.held_out.weight, rate(bottom.held_out),
-                        bottom.held_out.weight};
-  out = permutation_test(rated, permutations, generator);
-  out.rated = rated;
+  out = permutation_test(
+      {rate(top.held_out), top.held_out.weight, rate(bottom.held_out), bottom.held_out.weight},
+      permutations, generator);
+  out.rated = rated_by(result, top.held_out, bottom.held_out);
   out.numerator_rows = top.held_out_rows;
   out.denominator_rows = bottom.held_out_rows;
   return out;

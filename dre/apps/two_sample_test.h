@@ -14,7 +14,9 @@ struct TwoSampleTest {
   int64_t rows = 0;          ///< that were permuted
   int64_t permutations = 0;  ///< 0: so many rows that the permutation law is normal
   bool interrupted = false;
-  TwoScores rated = {};                               ///< log-ratios of the tested rows
+  /// Log-ratios of the tested rows with the share of the learned deviation that these rows
+  /// themselves prefer: for the effect size, not for the p-value.
+  TwoScores rated = {};
   Tensor numerator_rows = {}, denominator_rows = {};  ///< which they are, int64
 };
 

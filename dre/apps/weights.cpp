@@ -72,6 +72,8 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
           "column effects");
   out.columns = column_effects(sides.numerator, sides.denominator, sides.encoding, rated,
                                log_weight, generator);
+  out.largest_weights = largest_weights(log_weight, row_weight);
+  out.data = sides.description;
   out.warnings = sides.warnings;
   const auto more = judge_weights(out.check, "r", "denominator");
   out.warnings.insert(out.warnings.end(), more.begin(), more.end());

@@ -26,7 +26,9 @@ struct WeightsResult {
   WeightCheck check;
   /// Closure: the numerator against the denominator with these weights, column by column.
   std::vector<ColumnEffect> columns;
+  std::vector<double> largest_weights;  ///< as diagnostics.h has them
   std::vector<Warning> warnings;
+  nlohmann::json data;  ///< description of the sides
   bool interrupted = false;
 };
 

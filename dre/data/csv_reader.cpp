@@ -24,17 +24,24 @@ bool holds_only_numbers(const std::vector<CsvCell>& cells) {
   return any_number;
 }
 
-std::vector<std::string> read_header(CsvScanner& scanner, const std::string& file) {
+struct Header {
+  std::vector<std::string> names;
+  bool is_row = false;  // the first line holds numbers, not names
+};
+
+Header read_header(CsvScanner& scanner, const std::string& file, bool optional) {
   check_data(scanner.next(), file,
              " is empty; a header line with column names and rows are needed");
   check_data(!scanner.blank(), file,
              ": the first line is blank; it must be the header with the column names");
-  check_data(!holds_only_numbers(scanner.cells()), file,
+  Header header;
+  header.is_row = holds_only_numbers(scanner.cells());
+  check_data(optional || !header.is_row, file,
              ": the first line holds numbers only; put a header line with column names, such as "
              "x0,x1,x2, before it");
-  std::vector<std::string> names;
-  for (const CsvCell& cell : scanner.cells()) names.emplace_back(cell.text);
-  return names;
+  for (const CsvCell& cell : scanner.cells())
+    header.names.push_back(header.is_row ? text("x", header.names.size()) : std::string(cell.text));
+  return header;
 }
 
 [[noreturn]] void refuse_text(const Place& place, std::string_view cell) {
@@ -54,8 +61,8 @@ class CsvReader final : public TableReader {
       : file_(name),
         refuse_missing_(options.missing == "error"),
         scanner_(std::move(source), name, delimiter),
-        names_(read_header(scanner_, name)),
-        plan_(plan_columns(name, names_, options)) {}
+        header_(read_header(scanner_, name, options.header_optional)),
+        plan_(plan_columns(name, header_.names, options)) {}
 
   const std::vector<std::string>& columns() const override { return plan_.numbers; }
 
@@ -71,6 +78,7 @@ class CsvReader final : public TableReader {
  private:
   /// Blank lines are nothing at the end of a file and a doubt anywhere else.
   bool next_row() {
+    if (rows_ == 0 && header_.is_row) return true;
     int64_t blank_line = 0;
     while (scanner_.next()) {
       if (scanner_.blank()) {
@@ -88,10 +96,10 @@ class CsvReader final : public TableReader {
   void add_row(Block& block) {
     ++rows_;
     const auto& cells = scanner_.cells();
-    if (cells.size() != names_.size())
+    if (cells.size() != header_.names.size())
       fail(Error::Kind::data, Place{file_, rows_, scanner_.line(), ""}.describe(), " has ",
            cells.size(), cells.size() == 1 ? " cell" : " cells", " but the header has ",
-           names_.size(), "; check the delimiters (",
+           header_.names.size(), "; check the delimiters (",
            scanner_.delimiter() == '\t' ? "tab" : std::string(1, scanner_.delimiter()),
            ") and quotes of that line");
     const size_t start = block.numbers.size();
@@ -131,12 +139,14 @@ class CsvReader final : public TableReader {
     return std::string(cell.text);
   }
 
-  Place place(size_t column) const { return {file_, rows_, scanner_.line(), names_[column]}; }
+  Place place(size_t column) const {
+    return {file_, rows_, scanner_.line(), header_.names[column]};
+  }
 
   std::string file_;
   bool refuse_missing_;
   CsvScanner scanner_;
-  std::vector<std::string> names_;
+  Header header_;
   ColumnPlan plan_;
   int64_t rows_ = 0;
 };

@@ -24,6 +24,9 @@ struct ReadOptions {
   std::string missing = "keep";      ///< "keep": missing cells are NaN; "error": they are refused
   std::string words = "error";       ///< cells that are no numbers: "keep" them or refuse them
   std::vector<std::string> numbers = {};  ///< columns whose words are refused all the same
+  /// Whether delimited text may lack names: a first line of numbers is then a row, and the columns
+  /// are x0, x1, ..., as those of arrays are.
+  bool header_optional = false;
 
   void visit(OptionVisitor& v);
 };

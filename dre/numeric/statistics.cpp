@@ -119,6 +119,15 @@ double auc(const Tensor& positive, const Tensor& negative, const Tensor& positiv
   return (wp * (less + less_or_equal)).sum().item<double>() / 2;
 }
 
+double distance_from_uniform(const Tensor& values) {
+  check(values.dim() == 1 && values.size(0) > 0, "values must be a column with rows, got ",
+        values.sizes());
+  const Tensor sorted = std::get<0>(values.to(torch::kFloat64).sort());
+  const auto n = static_cast<double>(sorted.size(0));
+  const Tensor below = torch::arange(sorted.size(0), torch::kFloat64) / n;
+  return torch::maximum(below + 1 / n - sorted, sorted - below).max().item<double>();
+}
+
 Tensor ranks(const Tensor& values) {
   const auto [sorted, order] = column(values, "values").sort();
   const Runs runs = runs_of_equals(sorted);

@@ -37,6 +37,10 @@ double sample_quantile(const Tensor& values, double probability);
 double auc(const Tensor& positive, const Tensor& negative, const Tensor& positive_weights = {},
            const Tensor& negative_weights = {});
 
+/// Kolmogorov and Smirnov: the largest gap between the distribution function of the values and that
+/// of the uniform distribution on [0, 1]. values: [n]
+double distance_from_uniform(const Tensor& values);
+
 /// Ranks from 1 to n; ties share the mean of their places. values: [n] -> [n] float64
 Tensor ranks(const Tensor& values);
 

@@ -1,6 +1,5 @@
 #include "dre/apps/compare.h"
 
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,157 +10,11 @@
 #include "dre/apps/mutual_information.h"
 #include "dre/apps/weights.h"
 #include "dre/numeric/statistics.h"
+#include "tests/apps/numeric_sides.h"
 #include "tests/data/files.h"
 
 namespace dre::testing {
 namespace {
-
-using Strings = std::vector<std::string>;
-
-Tensor rows(int64_t n, int64_t d, double mean, at::Generator& generator) {
-  return mean + normal({n, d}, torch::kFloat64, generator);
-}
-
-/// Columns x0, x1, ... of numbers.
-Sides numeric_sides(const Tensor& numerator, const Tensor& denominator) {
-  Strings names;
-  for (int64_t j = 0; j < numerator.size(1); ++j) names.push_back(text("x", j));
-  Sides sides;
-  sides.numerator = make_samples(numerator);
-  sides.denominator = make_samples(denominator);
-  sides.encoding = Encoding(names);
-  sides.names = names;
-  sides.description = {{"numerator", {{"file", "a"}, {"rows", numerator.size(0)}}},
-                       {"denominator", {{"file", "b"}, {"rows", denominator.size(0)}}},
-                       {"columns", names},
-                       {"dropped_columns", Strings{}}};
-  return sides;
-}
-
-/// The reference alone: exact for Gaussian sides, and a fit takes milliseconds.
-FitOptions reference_alone(int64_t seed) {
-  FitOptions fit = quick_fit();
-  fit.train.steps = 0;
-  fit.seed = seed;
-  return fit;
-}
-
-at::Generator stream(const std::string& name, uint64_t seed = 0) {
-  return Context{torch::kCPU, torch::kFloat64, seed}.generator(name);
-}
-
-TEST(CrossFit, EveryRowIsRatedByAModelThatDidNotSeeIt) {
-  auto generator = stream("cross-fit");
-  const Tensor a = rows(101, 2, 0.5, generator), b = rows(90, 2, 0, generator);
-  const Sides sides = numeric_sides(a, b);
-  CrossFitOptions options;
-  options.folds = 3;
-  Progress silent;
-  const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names, options,
-                                   reference_alone(1), silent);
-  ASSERT_EQ(rated.fits.size(), 3);
-  for (int64_t k = 0; k < 3; ++k) {
-    const Tensor mine = (rated.numerator.fold == k).nonzero().squeeze(1);
-    EXPECT_NEAR(static_cast<double>(mine.size(0)), 101.0 / 3, 1);
-    EXPECT_TRUE(rated.fits[static_cast<size_t>(k)]
-                    .estimator.log_ratio(a.index_select(0, mine))
-                    .log_ratio.equal(rated.numerator.log_ratio.index_select(0, mine)));
-  }
-  // The same seed gives the same numbers, whatever the number of threads.
-  const int threads = at::get_num_threads();
-  at::set_num_threads(3);
-  const CrossFit again = cross_fit(sides.numerator, sides.denominator, sides.names, options,
-                                   reference_alone(1), silent);
-  at::set_num_threads(threads);
-  EXPECT_TRUE(again.denominator.log_ratio.equal(rated.denominator.log_ratio));
-}
-
-TEST(Divergences, AreThoseOfTheExactRatio) {
-  // N(m, 2m) against N(-m, 2m) has log r = x, KL = m both ways and chi2 = exp(2m) - 1.
-  auto generator = stream("divergence");
-  const double m = 0.4;
-  const int64_t n = 50000;
-  const auto draw = [&](double mean) {
-    return mean + std::sqrt(2 * m) * normal({n}, torch::kFloat64, generator);
-  };
-  const TwoScores f{draw(m), {}, draw(-m), {}};
-  const Tensor fold = torch::arange(n) % 5;
-  const Divergences found = measure_divergences(f, fold, fold, true, 0.95);
-  const auto near = [](const Divergence& one, double truth) {
-    EXPECT_NEAR(one.value, truth, 4 * one.standard_error);
-    EXPECT_LT(one.standard_error, 0.05 * truth);
-  };
-  near(found.kl_numerator_denominator, m);
-  near(found.kl_denominator_numerator, m);
-  near(found.total_variation, std::erf(std::sqrt(m) / 2));
-  near(found.chi_square, std::exp(2 * m) - 1);
-  EXPECT_GT(found.jensen_shannon.value, 0);
-}
-
-TEST(Divergences, IntervalsCoverTheTruthThroughRefitting) {
-  // Gaussian sides, refitted in every fold; 90 % intervals of 60 data sets.
-  const double shift = 0.6;
-  const int64_t d = 3, n = 400, seeds = 60;
-  const double kl = d * shift * shift / 2;
-  const double tv = std::erf(std::sqrt(2 * kl) / (2 * std::sqrt(2.0)));
-  int covered_kl = 0, covered_tv = 0;
-  for (int64_t seed = 0; seed < seeds; ++seed) {
-    auto generator = stream("coverage", static_cast<uint64_t>(seed));
-    const Tensor a = rows(n, d, shift, generator), b = rows(n, d, 0, generator);
-    const Sides sides = numeric_sides(a, b);
-    Progress silent;
-    const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names, {},
-                                     reference_alone(seed), silent);
-    const Divergences found =
-        measure_divergences({rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}},
-                            rated.numerator.fold, rated.denominator.fold, false, 0.9);
-    const auto covers = [](const Divergence& one, double truth) {
-      return one.low <= truth && truth <= one.high;
-    };
-    covered_kl += covers(found.kl_numerator_denominator, kl);
-    covered_tv += covers(found.total_variation, tv);
-  }
-  EXPECT_GE(covered_kl, 48);  // 80 %
-  EXPECT_GE(covered_tv, 48);
-}
-
-double distance_from_uniform(std::vector<double> p) {
-  std::sort(p.begin(), p.end());
-  double distance = 0;
-  const auto n = static_cast<double>(p.size());
-  for (size_t i = 0; i < p.size(); ++i)
-    distance = std::max(
-        {distance, (static_cast<double>(i) + 1) / n - p[i], p[i] - static_cast<double>(i) / n});
-  return distance;
-}
-
-TEST(TwoSampleTest, PValuesOfEqualSidesAreUniform) {
-  std::vector<double> p_values, of_ties;
-  for (uint64_t seed = 0; seed < 100; ++seed) {
-    auto generator = stream("null", seed);
-    const Sides sides = numeric_sides(rows(60, 2, 0, generator), rows(50, 2, 0, generator));
-    Progress silent;
-    const FitOptions fit = reference_alone(static_cast<int64_t>(seed));
-    p_values.push_back(
-        two_sample_test(sides.numerator, sides.denominator, sides.names, fit, 1000, 199, silent)
-            .p_value);
-    const Tensor equal = torch::zeros({20}, torch::kFloat64);
-    of_ties.push_back(permutation_test({equal, {}, equal, {}}, 19, generator).p_value);
-  }
-  const double critical = 1.628 / std::sqrt(100.0);  // Kolmogorov-Smirnov at 1 %
-  EXPECT_LT(distance_from_uniform(p_values), critical);
-  EXPECT_LT(distance_from_uniform(of_ties), critical);
-}
-
-TEST(TwoSampleTest, FindsADifference) {
-  auto generator = stream("shift");
-  const Sides sides = numeric_sides(rows(400, 2, 0.5, generator), rows(400, 2, 0, generator));
-  Progress silent;
-  EXPECT_LT(two_sample_test(sides.numerator, sides.denominator, sides.names, reference_alone(0),
-                            1000, 199, silent)
-                .p_value,
-            0.01);
-}
 
 CompareResult small_comparison() {
   auto generator = stream("compare");
@@ -291,6 +144,15 @@ TEST(MutualInformation, GroupsAreNamedOrCounted) {
   const Groups counted = load_groups(options, 1, 2);
   EXPECT_EQ(counted.x_names, Strings{"a"});
   EXPECT_EQ(counted.y_names, (Strings{"b = v", "c"}));
+  GroupsOptions headless;
+  headless.data = directory.write("h.csv", "1.5,2,0\n2.5,4,1\n0.5,7,1\n");
+  const Groups numbers = load_groups(headless, 2, 1);
+  EXPECT_EQ(numbers.x_names, (Strings{"x0", "x1"}));
+  EXPECT_EQ(numbers.x[0][0].item<double>(), 1.5);
+  EXPECT_EQ(numbers.y.size(0), 3);
+  headless.x = {"x0"};
+  headless.y = {"x1"};
+  expect_contains(message_of([&] { load_groups(headless); }), {"first line holds numbers only"});
   options.x = {"c"};
   options.y = {"a"};
   EXPECT_EQ(load_groups(options).x_names, Strings{"c"});

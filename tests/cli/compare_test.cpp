@@ -51,7 +51,9 @@ TEST(Compare, RefusesWhatItCannotUse) {
 TEST(Weights, OneForEveryRow) {
   const Directory directory;
   write_sides(directory);
-  expect_fine(run_tool(directory, quick("weights", two_files() + Arguments{"--output", "w.csv"})));
+  expect_fine(run_tool(directory, quick("weights", two_files() + Arguments{"--output", "w.csv",
+                                                                           "--report", "w.html"})));
+  expect_contains(directory.read("w.html"), {"<!DOCTYPE html>", "Closure", "x0"});
   const Rows weights = numbers(directory.read("w.csv"));
   ASSERT_EQ(weights.size(), 400);
   double sum = 0;
@@ -70,10 +72,13 @@ TEST(Information, QuietPrintsOneNumberAndNothingElse) {
   Rows rows = normal_rows(600, 2, 0, 5);
   for (auto& row : rows) row[1] = 0.6 * row[0] + 0.8 * row[1];
   directory.write("t.csv", csv(rows, "x,y"));
+  const std::string names = "x,y\n", all = directory.read("t.csv");
+  directory.write("numbers.csv", all.substr(names.size()));
   const Outcome nats = run_tool(directory, quick("mi", {"t.csv", "1", "1"}));
   expect_fine(nats);
   EXPECT_NEAR(std::stod(nats.out), 0.2231, 0.1);
   EXPECT_EQ(std::count(nats.out.begin(), nats.out.end(), '\n'), 1);
+  EXPECT_EQ(run_tool(directory, quick("mi", {"numbers.csv", "1", "1"})).out, nats.out);
   const Outcome bits = run_tool(directory, quick("mi", {"t.csv", "--x", "x", "--y", "y", "--unit",
                                                         "bits", "--pointwise", "p.csv"}));
   expect_fine(bits);

@@ -125,5 +125,12 @@ TEST(Statistics, MisuseIsRefused) {
   EXPECT_THROW(standard_error(of({1})), Error);
 }
 
+TEST(Statistics, DistanceFromUniform) {
+  // One point at x is max(x, 1 - x) away; n points in the middles of n equal parts 1 / (2 n).
+  EXPECT_NEAR(distance_from_uniform(torch::tensor({0.3}, torch::kFloat64)), 0.7, 1e-15);
+  EXPECT_NEAR(distance_from_uniform(torch::tensor({0.875, 0.125, 0.625, 0.375}, torch::kFloat64)),
+              0.125, 1e-15);
+}
+
 }  // namespace
 }  // namespace dre

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "dre/report/weights_page.h"
+#include "tests/apps/numeric_sides.h"
+#include "tests/report/browser.h"
+
 namespace dre {
 namespace {
 
@@ -50,6 +54,48 @@ TEST(ComparePage, ManyColumnsGetATableAndTheFirstOnesACharts) {
   const report::Page page = report::compare_page(result);
   EXPECT_EQ(charts(page), 21);
   EXPECT_NE(report::to_html(page).find("column 99"), std::string::npos);
+}
+
+/// Two columns, one of which differs.
+Sides shifted_sides() {
+  auto generator = testing::stream("page");
+  Tensor a = testing::rows(300, 2, 0, generator);
+  a.select(1, 0).add_(0.8);
+  return testing::numeric_sides(a, testing::rows(300, 2, 0, generator));
+}
+
+TEST(ComparePage, OfARealComparisonIsDrawnInABrowser) {
+  if (const std::string why = report::no_browser(); !why.empty()) GTEST_SKIP() << why;
+  CompareOptions options;
+  options.permutations = 99;
+  options.fit = testing::small_network(0);
+  options.fit.train.steps = 40;
+  Progress silent;
+  const CompareResult result = compare(shifted_sides(), options, silent);
+  report::expect_drawn_without_complaints(report::compare_page(result), 7);
+}
+
+WeightsResult real_weights() {
+  WeightsOptions options;
+  options.fit = testing::reference_alone(0);
+  Progress silent;
+  return importance_weights(shifted_sides(), options, silent);
+}
+
+TEST(WeightsPage, ShowsTheClosureTestAndTheTail) {
+  const WeightsResult result = real_weights();
+  EXPECT_EQ(result.largest_weights.size(), 200);
+  EXPECT_NEAR(result.largest_weights.front(), result.weight.max().item<double>(), 1e-9);
+  const report::Page page = report::weights_page(result);
+  EXPECT_EQ(charts(page), 4);  // tail, columns, two marginals
+  const std::string html = report::to_html(page);
+  for (const char* part : {"Closure", "Pareto k", "reweighted", "x0", "a, 300 rows"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+}
+
+TEST(WeightsPage, IsDrawnInABrowser) {
+  if (const std::string why = report::no_browser(); !why.empty()) GTEST_SKIP() << why;
+  report::expect_drawn_without_complaints(report::weights_page(real_weights()), 4);
 }
 
 }  // namespace

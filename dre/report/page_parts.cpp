@@ -1,0 +1,120 @@
+#include "dre/report/page_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dre/base/error.h"
+
+namespace dre::report {
+namespace {
+
+/// Columns that get a chart of their own: more would make a long page that no one reads.
+constexpr size_t most_marginals = 16;
+
+Chart effects_chart(const std::vector<ColumnEffect>& columns) {
+  Json data = Json::array();
+  for (size_t i = 0; i < std::min(columns.size(), 2 * most_marginals); ++i) {
+    const auto add = [&](const char* what, double value) {
+      data.push_back({{"column", columns[i].name}, {"effect", what}, {"value", value}});
+    };
+    add("on its own", columns[i].distance);
+    add("after reweighting", columns[i].distance_reweighted);
+  }
+  Json spec = chart_spec(
+      data,
+      {layer("bar", {{"y", category("column")},
+                     {"x", quantity("value", "distance of the distributions", true)},
+                     {"color", category("effect")},
+                     {"yOffset", {{"field", "effect"}, {"type", "nominal"}, {"sort", nullptr}}}})});
+  spec["height"] = {{"step", 12}};
+  return {"Columns",
+          "Kolmogorov-Smirnov distance of numbers, total variation of categories, before and after "
+          "the denominator is reweighted; ordered by what the joint model uses.",
+          spec};
+}
+
+Table effects_table(const std::vector<ColumnEffect>& columns) {
+  Table table{
+      "Every column",
+      {"column", "kind", "joint effect", "distance", "after reweighting", "shift", "shift after"},
+      {}};
+  const auto cell = [](double value) { return std::isnan(value) ? Cell() : Cell(value); };
+  for (const auto& one : columns)
+    table.rows.push_back({one.name, one.kind, one.joint, one.distance, one.distance_reweighted,
+                          cell(one.shift), cell(one.shift_reweighted)});
+  table.footnote =
+      "Joint effect: nats of Jensen-Shannon divergence that the model loses when the column is "
+      "shuffled. Shift: difference of means in standard deviations.";
+  return table;
+}
+
+Chart marginal_chart(const ColumnEffect& effect) {
+  const Marginal& m = effect.marginal;
+  const bool number = !m.edges.empty();
+  Json data = Json::array();
+  const std::vector<double> middle = bin_centres(m.edges);
+  const auto add = [&](const char* name, const std::vector<double>& shares) {
+    for (size_t i = 0; i < shares.size(); ++i) {
+      Json row = {{"side", name}, {"share", shares[i]}};
+      if (number)
+        row["value"] = middle[i];
+      else
+        row["value"] = m.levels[i];
+      data.push_back(std::move(row));
+    }
+  };
+  add("numerator", m.numerator);
+  add("denominator", m.denominator);
+  add("reweighted", m.reweighted);
+  const Json x = number ? quantity("value", effect.name) : category("value", effect.name);
+  const Json mark = number ? Json{{"type", "line"}, {"interpolate", "step"}}
+                           : Json{{"type", "point"}, {"filled", true}, {"size", 60}};
+  return {effect.name, "Share of the rows: both sides, and the denominator after reweighting.",
+          chart_spec(data,
+                     {layer(mark, {{"x", x},
+                                   {"y", quantity("share", "share of the rows", true)},
+                                   {"color", category("side")}})},
+                     460, 180)};
+}
+
+}  // namespace
+
+std::string side_text(const nlohmann::json& data, const char* name) {
+  const nlohmann::json& side = data.at(name);
+  return text(side.value("file", "?"), ", ", side.value("rows", int64_t{0}), " rows");
+}
+
+std::vector<double> bin_centres(const std::vector<double>& edges) {
+  std::vector<double> out;
+  for (size_t i = 0; i + 1 < edges.size(); ++i) out.push_back((edges[i] + edges[i + 1]) / 2);
+  return out;
+}
+
+Chart tail_chart(const std::vector<double>& largest, const WeightCheck& check) {
+  std::vector<double> rank;
+  for (size_t i = 0; i < largest.size(); ++i) rank.push_back(static_cast<double>(i + 1));
+  return {
+      "The largest weights",
+      text("Weights r of the denominator's rows, mean 1, by rank. Pareto k ",
+           number(check.pareto_k), ": above ", number(check.pareto_threshold),
+           " a few rows decide."),
+      chart_spec(
+          records({{"rank", rank}, {"weight", largest}}),
+          {layer({{"type", "line"}, {"point", true}},
+                 {{"x", log_quantity("rank", "rank")}, {"y", log_quantity("weight", "weight")}})})};
+}
+
+Section columns_section(const std::vector<ColumnEffect>& columns) {
+  Section section{"Columns", {effects_chart(columns), effects_table(columns)}};
+  for (size_t i = 0; i < std::min(columns.size(), most_marginals); ++i)
+    section.blocks.emplace_back(marginal_chart(columns[i]));
+  if (columns.size() > most_marginals)
+    section.blocks.emplace_back(
+        Notice{Notice::Kind::note, text("Charts of the first ", most_marginals,
+                                        " columns; the table has "
+                                        "all ",
+                                        columns.size(), ".")});
+  return section;
+}
+
+}  // namespace dre::report

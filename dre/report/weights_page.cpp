@@ -1,0 +1,55 @@
+#include "dre/report/weights_page.h"
+
+#include <algorithm>
+
+#include "dre/base/error.h"
+#include "dre/base/version.h"
+#include "dre/report/page_parts.h"
+
+namespace dre::report {
+namespace {
+
+std::string verdict(const WeightsResult& result) {
+  const auto largest = [&](double ColumnEffect::*distance) {
+    double most = 0;
+    for (const auto& column : result.columns) most = std::max(most, column.*distance);
+    return most;
+  };
+  const WeightCheck& check = result.check;
+  return text("With these weights the ", check.rows, " rows of the denominator are worth ",
+              number(check.effective_rows),
+              ". The largest distance of a column from the numerator ", "goes from ",
+              number(largest(&ColumnEffect::distance)), " to ",
+              number(largest(&ColumnEffect::distance_reweighted)), ".");
+}
+
+Section summary_section(const WeightsResult& result) {
+  Section section{"Summary", {Prose{verdict(result)}}};
+  for (const auto& [code, message] : result.warnings)
+    section.blocks.emplace_back(Notice{Notice::Kind::warning, text(message, " (", code, ")")});
+  const WeightCheck& check = result.check;
+  section.blocks.emplace_back(Facts{
+      {{"numerator (target)", side_text(result.data, "numerator")},
+       {"denominator (source)", side_text(result.data, "denominator")},
+       {"weights", "r = numerator / denominator, by models that have not seen the row"},
+       {"effective rows", text(number(check.effective_rows), " of ", check.rows)},
+       {"Pareto k", text(number(check.pareto_k), ", good below ", number(check.pareto_threshold))},
+       {"mean of r", number(check.mean.value, check.mean.standard_error)}}});
+  return section;
+}
+
+}  // namespace
+
+Page weights_page(const WeightsResult& result) {
+  Section closure = columns_section(result.columns);
+  closure.title = "Closure: numerator against reweighted denominator";
+  return {"Importance weights",
+          text(result.data.at("denominator").value("file", "?"), " made to look like ",
+               result.data.at("numerator").value("file", "?")),
+          {summary_section(result),
+           {"Tail of the weights", {tail_chart(result.largest_weights, result.check)}},
+           closure},
+          text("Made by dre ", version(), ".")};
+}
+
+}  // namespace dre::report

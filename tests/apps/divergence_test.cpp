@@ -1,0 +1,246 @@
+#include "dre/apps/divergence.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "dre/apps/compare.h"
+#include "dre/numeric/statistics.h"
+#include "tests/apps/numeric_sides.h"
+
+namespace dre::testing {
+namespace {
+
+TEST(CrossFit, EveryRowIsRatedByAModelThatDidNotSeeIt) {
+  auto generator = stream("cross-fit");
+  const Tensor a = rows(101, 2, 0.5, generator), b = rows(90, 2, 0, generator);
+  const Sides sides = numeric_sides(a, b);
+  CrossFitOptions options;
+  options.folds = 3;
+  Progress silent;
+  const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names, options,
+                                   reference_alone(1), silent);
+  ASSERT_EQ(rated.fits.size(), 3);
+  for (int64_t k = 0; k < 3; ++k) {
+    const Tensor mine = (rated.numerator.fold == k).nonzero().squeeze(1);
+    EXPECT_NEAR(static_cast<double>(mine.size(0)), 101.0 / 3, 1);
+    EXPECT_TRUE(torch::allclose(
+        rated.fits[static_cast<size_t>(k)].estimator.log_ratio(a.index_select(0, mine)).log_ratio,
+        rated.numerator.log_ratio.index_select(0, mine), 1e-9, 1e-9));
+  }
+  // The same seed gives the same numbers, whatever the number of threads.
+  const int threads = at::get_num_threads();
+  at::set_num_threads(3);
+  const CrossFit again = cross_fit(sides.numerator, sides.denominator, sides.names, options,
+                                   reference_alone(1), silent);
+  at::set_num_threads(threads);
+  EXPECT_TRUE(again.denominator.log_ratio.equal(rated.denominator.log_ratio));
+}
+
+TEST(CrossFit, TheShareOfWhatWasLearnedIsThatOfTheLeastLoss) {
+  // Log r of N(m, 2m) against N(-m, 2m) is x. The reference knows nothing, or twice too much; what
+  // was learned goes as far beyond the truth, or is noise.
+  auto generator = stream("share");
+  const double m = 0.4;
+  const int64_t n = 20000;
+  const auto draw = [&](double mean) {
+    return mean + std::sqrt(2 * std::abs(mean)) * normal({n}, torch::kFloat64, generator);
+  };
+  const Tensor x0 = draw(m), x1 = draw(-m), far0 = draw(30), far1 = draw(-30);
+  const auto share = [&](double reference, double learned) {
+    return learned_share({reference * x0, learned * x0}, {}, {reference * x1, learned * x1}, {},
+                         0.3);
+  };
+  EXPECT_NEAR(share(0, 2), 0.5, 0.03);
+  EXPECT_NEAR(share(0.5, 2.5), 0.25, 0.03);
+  EXPECT_EQ(share(0, 0.5), 1);
+  EXPECT_EQ(share(1.5, 2), 0);
+  // Far apart the loss says nothing, and the fits' own decision stands.
+  EXPECT_EQ(learned_share({far0, 2 * far0}, {}, {far1, 2 * far1}, {}, 0.3), 0.3);
+}
+
+TEST(Divergences, TheUpperEndAllowsForWhatIsLeftToLearnAndForRatiosNobodyShows) {
+  auto generator = stream("bias");
+  const int64_t n = 20000;
+  const auto draw = [&](double m, double sign) {
+    return sign * m + std::sqrt(2 * m) * normal({n}, torch::kFloat64, generator);
+  };
+  const Tensor fold = torch::arange(n) % 5, all = torch::arange(n);
+  const auto raised = [&](const TwoScores& f, const TwoScores& half) {
+    Divergences found = measure_divergences(f, fold, fold, false, 0.9);
+    const Divergences before = found;
+    allow_for_bias(found, f, half, all, all);
+    EXPECT_EQ(found.jensen_shannon.low, before.jensen_shannon.low);
+    return std::pair{before, found};
+  };
+  const TwoScores near{draw(0.05, 1), {}, draw(0.05, -1), {}};
+  const auto [same, unchanged] = raised(near, near);
+  EXPECT_EQ(unchanged.jensen_shannon.high, same.jensen_shannon.high);
+  EXPECT_EQ(unchanged.total_variation.high, same.total_variation.high);
+  // A model of half of the rows that finds nothing: everything may be missing once more, twice.
+  const Tensor noise = normal({2, n}, torch::kFloat64, generator);
+  const auto [first, wider] = raised(near, {noise[0], {}, noise[1], {}});
+  EXPECT_NEAR(wider.jensen_shannon.high - first.jensen_shannon.high, 2 * first.jensen_shannon.value,
+              0.2 * first.jensen_shannon.value);
+  // Every hundredth row lies 20 nats beyond all denominator rows.
+  TwoScores far = near;
+  far.f0 = torch::where(all % 100 == 0, torch::full_like(near.f0, 20), near.f0);
+  const Divergences found = measure_divergences(far, fold, fold, false, 0.9);
+  EXPECT_GT(found.kl_numerator_denominator.unseen, 0.1);
+  EXPECT_LT(found.kl_denominator_numerator.unseen, 0.01);
+}
+
+TEST(Divergences, AreThoseOfTheExactRatio) {
+  // N(m, 2m) against N(-m, 2m) has log r = x, KL = m both ways and chi2 = exp(2m) - 1.
+  auto generator = stream("divergence");
+  const double m = 0.4;
+  const int64_t n = 50000;
+  const auto draw = [&](double mean) {
+    return mean + std::sqrt(2 * m) * normal({n}, torch::kFloat64, generator);
+  };
+  const TwoScores f{draw(m), {}, draw(-m), {}};
+  const Tensor fold = torch::arange(n) % 5;
+  const Divergences found = measure_divergences(f, fold, fold, true, 0.95);
+  const auto near = [](const Divergence& one, double truth) {
+    EXPECT_NEAR(one.value, truth, 4 * one.standard_error);
+    EXPECT_LT(one.standard_error, 0.05 * truth);
+  };
+  near(found.kl_numerator_denominator, m);
+  near(found.kl_denominator_numerator, m);
+  near(found.total_variation, std::erf(std::sqrt(m) / 2));
+  near(found.chi_square, std::exp(2 * m) - 1);
+  EXPECT_GT(found.jensen_shannon.value, 0);
+}
+
+TEST(Divergences, IntervalsCoverTheTruthThroughRefitting) {
+  // Gaussian sides, refitted in every fold; 90 % intervals of 60 data sets.
+  const double shift = 0.6;
+  const int64_t d = 3, n = 400, seeds = 60;
+  const double kl = d * shift * shift / 2;
+  const double tv = std::erf(std::sqrt(2 * kl) / (2 * std::sqrt(2.0)));
+  int covered_kl = 0, covered_tv = 0;
+  for (int64_t seed = 0; seed < seeds; ++seed) {
+    auto generator = stream("coverage", static_cast<uint64_t>(seed));
+    const Tensor a = rows(n, d, shift, generator), b = rows(n, d, 0, generator);
+    const Sides sides = numeric_sides(a, b);
+    Progress silent;
+    const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names, {},
+                                     reference_alone(seed), silent);
+    const Divergences found =
+        measure_divergences({rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}},
+                            rated.numerator.fold, rated.denominator.fold, false, 0.9);
+    const auto covers = [](const Divergence& one, double truth) {
+      return one.low <= truth && truth <= one.high;
+    };
+    covered_kl += covers(found.kl_numerator_denominator, kl);
+    covered_tv += covers(found.total_variation, tv);
+  }
+  EXPECT_GE(covered_kl, 48);  // 80 %
+  EXPECT_GE(covered_tv, 48);
+}
+
+/// One column: a mixture of N(-1.5, 1/4) and N(1.5, 1/4) over N(0, 5/2), which has its moments, so
+/// that the reference alone finds nothing.
+struct TwoBumps {
+  static constexpr double centre = 1.5, variance = 0.25, whole = centre * centre + variance;
+  static constexpr double reach = 8, step = 0.004;
+  Tensor grid = torch::arange(-reach, reach, step, torch::kFloat64);
+  Tensor q = 0.5 * (bell(-centre, variance) + bell(centre, variance)), p = bell(0, whole);
+
+  Tensor bell(double mean, double v) const {
+    return (-(grid - mean).square() / (2 * v)).exp() / std::sqrt(2 * std::numbers::pi * v);
+  }
+  double total_variation() const { return 0.5 * step * (q - p).abs().sum().item<double>(); }
+  double jensen_shannon() const {
+    const Tensor middle = 0.5 * (p + q);
+    return 0.5 * step * (q * (q / middle).log() + p * (p / middle).log()).sum().item<double>();
+  }
+  Sides sides(int64_t n, at::Generator& generator) const {
+    const Tensor sign = 2 * (torch::arange(n) % 2).to(torch::kFloat64).unsqueeze(1) - 1;
+    const Tensor noise = rows(n, 1, 0, generator);
+    return numeric_sides(centre * sign + std::sqrt(variance) * noise,
+                         std::sqrt(whole) * rows(n, 1, 0, generator));
+  }
+};
+
+TEST(Divergences, IntervalsOfTrainedNetworksCoverTheTruth) {
+  // 90 % intervals of 7 data sets.
+  const int64_t n = 600, seeds = 7;
+  const TwoBumps pair;
+  const double js = pair.jensen_shannon(), tv = pair.total_variation();
+  int covered_js = 0, covered_tv = 0, sure = 0;
+  for (int64_t seed = 0; seed < seeds; ++seed) {
+    auto generator = stream("trained", static_cast<uint64_t>(seed));
+    const Sides sides = pair.sides(n, generator);
+    Progress silent;
+    const FitOptions fit = small_network(seed);
+    CrossFitOptions folds;
+    folds.folds = 3;
+    const CrossFit rated =
+        cross_fit(sides.numerator, sides.denominator, sides.names, folds, fit, silent);
+    const TwoSampleTest test =
+        two_sample_test(sides.numerator, sides.denominator, sides.names, fit, 1000, 99, silent);
+    const Divergences found = compared_divergences(
+        {rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}}, rated, test, false, 0.9);
+    const auto covers = [](const Divergence& one, double truth) {
+      return one.low <= truth && truth <= one.high;
+    };
+    covered_js += covers(found.jensen_shannon, js);
+    covered_tv += covers(found.total_variation, tv);
+    sure += found.total_variation.low > 0.5 * tv && found.total_variation.high < 1.5 * tv;
+  }
+  EXPECT_GE(covered_js, 6);
+  EXPECT_GE(covered_tv, 6);
+  EXPECT_GE(sure, 6);  // not by being wide
+}
+
+TEST(TwoSampleTest, PValuesOfEqualSidesAreUniform) {
+  std::vector<double> p_values, of_ties;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    auto generator = stream("null", seed);
+    const Sides sides = numeric_sides(rows(60, 2, 0, generator), rows(50, 2, 0, generator));
+    Progress silent;
+    const FitOptions fit = reference_alone(static_cast<int64_t>(seed));
+    p_values.push_back(
+        two_sample_test(sides.numerator, sides.denominator, sides.names, fit, 1000, 199, silent)
+            .p_value);
+    const Tensor equal = torch::zeros({20}, torch::kFloat64);
+    of_ties.push_back(permutation_test({equal, {}, equal, {}}, 19, generator).p_value);
+  }
+  const double critical = 1.628 / std::sqrt(100.0);  // Kolmogorov-Smirnov at 1 %
+  EXPECT_LT(distance_from_uniform(torch::tensor(p_values, torch::kFloat64)), critical);
+  EXPECT_LT(distance_from_uniform(torch::tensor(of_ties, torch::kFloat64)), critical);
+}
+
+TEST(TwoSampleTest, PValuesOfEqualSidesAreUniformWithTrainedNetworks) {
+  // Without a reference and without a guard the network always has its say.
+  std::vector<double> p_values;
+  for (uint64_t seed = 0; seed < 25; ++seed) {
+    auto generator = stream("null network", seed);
+    const Sides sides = numeric_sides(rows(80, 2, 0, generator), rows(80, 2, 0, generator));
+    Progress silent;
+    FitOptions fit = small_network(static_cast<int64_t>(seed));
+    fit.reference = "none";
+    fit.train.steps = 60;
+    p_values.push_back(
+        two_sample_test(sides.numerator, sides.denominator, sides.names, fit, 1000, 199, silent)
+            .p_value);
+  }
+  EXPECT_LT(distance_from_uniform(torch::tensor(p_values, torch::kFloat64)),
+            1.628 / std::sqrt(25.0));
+}
+
+TEST(TwoSampleTest, FindsADifference) {
+  auto generator = stream("shift");
+  const Sides sides = numeric_sides(rows(400, 2, 0.5, generator), rows(400, 2, 0, generator));
+  Progress silent;
+  EXPECT_LT(two_sample_test(sides.numerator, sides.denominator, sides.names, reference_alone(0),
+                            1000, 199, silent)
+                .p_value,
+            0.01);
+}
+
+}  // namespace
+}  // namespace dre::testing
