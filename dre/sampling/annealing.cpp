@@ -14,6 +14,9 @@ double fraction(int64_t i, int64_t n) { return static_cast<double>(i) / static_c
 
 Tensor on_host(const Tensor& values) { return values.to(torch::kCPU, torch::kFloat64); }
 
+/// Transitions at one temperature of a pilot run, at most.
+constexpr int64_t most_tries = 30;
+
 /// Longer where more is accepted than wanted, shorter where less; without a look at the host.
 Tensor adapted(const Tensor& step, const Tensor& acceptance, const AnnealOptions& options) {
   const double up = 1 + options.adaptation;
@@ -91,6 +94,7 @@ StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
     auto [moved, acceptance] = transition(ratio, beta, chains, step, options.leapfrogs, generator);
     chains = std::move(moved);
     step = adapted(step, acceptance, options);
+    return acceptance;
   };
   // At β = 0 the target is N(0, I) whatever log r, which is not cheap, says.
   const LogRatioFunction none = [](const Tensor& z) -> Slope {
@@ -102,7 +106,9 @@ StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
   chains = start_chains(log_ratio, chains.z);
   std::vector<Tensor> sizes;
   for (int64_t i = 0; i <= options.pilot_steps; ++i) {
-    move(log_ratio, fraction(i, options.pilot_steps), chains);
+    const double beta = fraction(i, options.pilot_steps);
+    for (int64_t tries = 0; tries < most_tries; ++tries)
+      if (move(log_ratio, beta, chains).item<double>() > 0.5 * options.acceptance) break;
     sizes.push_back(step);
   }
   return StepSizes(at::stack(sizes));

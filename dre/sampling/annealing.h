@@ -51,8 +51,9 @@ class StepSizes final {
 
 /// A forward annealing of `chains` chains over `pilot_steps` temperatures. Each transition makes
 /// the step size longer or shorter by `adaptation`, as its acceptance is above or below the wanted
-/// one; before that, transitions at β = 0 bring a start up to a thousand times too small near its
-/// place.
+/// one; where hardly any are accepted, a temperature gets more of them, since a target that narrows
+/// quickly would leave one change a temperature behind. Before that, transitions at β = 0 bring a
+/// start up to a thousand times too small near its place.
 StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
                     const AnnealOptions& options, const torch::TensorOptions& where,
                     at::Generator& generator);

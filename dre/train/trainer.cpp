@@ -24,7 +24,13 @@ Batch held_out_batch(const TrainData& data, const Context& context) {
           rows(data.held_out_denominator, "held-out denominator")};
 }
 
-Samples cast(const Samples& side, torch::ScalarType type) { return {side.x.to(type), side.weight}; }
+/// The rows in the precision of the work, on its device where they take little of it; a larger
+/// table stays on the host, and its batches travel.
+Samples placed(const Samples& side, const Context& context) {
+  constexpr size_t little = size_t{1} << 30;
+  const Tensor x = side.x.to(context.dtype);
+  return {x.nbytes() <= little ? x.to(context.device) : x, side.weight};
+}
 
 }  // namespace
 
@@ -35,9 +41,9 @@ Trainer::Trainer(const Objective& objective, Parameters& parameters, TimeSampler
       times_(times),
       options_(options),
       context_(context),
-      numerator_(cast(data.numerator, context.dtype), options.batch,
+      numerator_(placed(data.numerator, context), options.batch,
                  context.generator("numerator batches")),
-      denominator_(cast(data.denominator, context.dtype), options.batch,
+      denominator_(placed(data.denominator, context), options.batch,
                    context.generator("denominator batches")),
       held_out_(held_out_batch(data, context)),
       generator_(context.device_generator("noise")),

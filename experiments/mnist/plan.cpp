@@ -165,7 +165,8 @@ std::vector<FitPlan> fit_plans(const Settings& settings) {
 
 AnnealPlan anneal_plan(const FitPlan& fit, bool twice, const Settings& settings) {
   AnnealPlan plan{fit, fit.evaluate, {}};
-  plan.evaluate.nodes = settings.pick(8, 4, 2);
+  // Half the nodes would move log r of a sharp model by 14 nats.
+  plan.evaluate.nodes = settings.pick(16, 4, 2);
   plan.evaluate.rows = settings.pick(100, 4, 2);
   plan.anneal.chains = settings.pick(100, 4, 2);
   plan.anneal.steps = settings.pick(250, 6, 2) * (twice ? 2 : 1);

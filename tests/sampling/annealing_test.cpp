@@ -95,6 +95,13 @@ TEST(StepSizes, PilotRunReachesTheWantedAcceptance) {
   EXPECT_NEAR(found.forward.acceptance, 0.6, 0.05);
 }
 
+TEST(StepSizes, PilotRunFollowsATargetThatNarrowsQuickly) {
+  const Target target = gaussian_tilt(20, 2000, 0.3, 0);
+  AnnealOptions options = small_run(100, 100);
+  options.pilot_steps = 10;
+  EXPECT_GT(estimate(target, options, 10).forward.acceptance, 0.4);
+}
+
 TEST(StepSizes, TheStartOfThePilotRunAsksNothingOfTheRatio) {
   int64_t asked = 0;
   const LogRatioFunction flat = [&](const Tensor& z) -> Slope {
