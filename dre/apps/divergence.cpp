@@ -22,6 +22,8 @@ struct Statistic {
   Tensor value0, slope0;  // h(g), h'(g) at numerator rows
   Tensor value1, slope1;  // k(g), k'(g) at denominator rows
   double constant = 0;
+  /// The statistic of N(shift, 1) against N(0, 1), for small shifts.
+  double (*least)(double shift) = [](double shift) { return shift * shift / 2; };
 };
 
 class Measuring {
@@ -42,12 +44,22 @@ class Measuring {
     out.standard_error = std::max(row_error(s), fold_error(s));
     const auto inside = [&](double x) { return std::clamp(x, 0.0, most); };
     out.low = inside(out.value - quantile_ * out.standard_error);
-    out.high = inside(out.value + quantile_ * out.standard_error);
+    out.high =
+        inside(std::max(out.value + quantile_ * out.standard_error, s.least(hidden_shift())));
     out.value = inside(out.value);
     return out;
   }
 
  private:
+  /// A shift of one column, in standard deviations, that so many rows may well not show: where no
+  /// difference was found, one of that size is not excluded.
+  double hidden_shift() const {
+    const auto rows = [](const Tensor& f, const Tensor& weight) {
+      return weight.defined() ? effective_sample_size(weight) : static_cast<double>(f.size(0));
+    };
+    return quantile_ * std::sqrt(1 / rows(f_.f0, f_.weight0) + 1 / rows(f_.f1, f_.weight1));
+  }
+
   double row_error(const Statistic& s) const {
     // How a and b move the statistic.
     const auto pull = [](const Tensor& slope, const Tensor& f, const Tensor& weight) {
@@ -136,10 +148,13 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   out.kl_denominator_numerator.unseen = unseen_part(-g1, f.weight1, -g0);
   out.jensen_shannon =
       rows.measure({-0.5 * torch::softplus(-g0), 0.5 * torch::sigmoid(-g0),
-                    -0.5 * torch::softplus(g1), -0.5 * torch::sigmoid(g1), std::numbers::ln2},
+                    -0.5 * torch::softplus(g1), -0.5 * torch::sigmoid(g1), std::numbers::ln2,
+                    [](double shift) { return shift * shift / 8; }},
                    std::numbers::ln2);
   const auto above = [](const Tensor& g) { return 0.5 * ((g > 0).to(g) + (g >= 0).to(g)); };
-  out.total_variation = rows.measure({above(g0), none0, -above(g1), none1}, 1);
+  out.total_variation = rows.measure({above(g0), none0, -above(g1), none1, 0,
+                                      [](double shift) { return std::erf(shift / std::sqrt(8)); }},
+                                     1);
   out.chi_square = {nan, nan, nan, nan};
   if (finite_chi2) {
     Statistic s = mean_of_numerator(g0.exp(), g0.exp(), g1);

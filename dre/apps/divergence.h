@@ -11,6 +11,7 @@
 /// variance of the rows; the spread of the statistic between the folds, each with a model of its
 /// own, that of rows and refitting. The larger of the two is used.
 ///
+/// The upper end is at least what a shift of one column would make that so many rows may not show.
 /// Two things that no spread shows raise the upper end, by the larger of both. A model that has
 /// learned less finds less: by how much a model of half of the rows falls behind on the same rows
 /// tells how far this one may be from the truth; `factor` times that. And KL hangs on rows whose

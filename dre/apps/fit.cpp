@@ -39,6 +39,12 @@ Names fitted_methods(const std::string& method) {
   return method == "auto" ? Names{"which-time", "tre"} : Names{method};
 }
 
+/// Times that a method tells apart in one batch; 0 for those that do not.
+int64_t times_told_apart(const std::string& method, const FitOptions& options) {
+  if (method == "which-time") return options.score.classes;
+  return method == "which-time-continuous" ? options.objective.random_times : 0;
+}
+
 GaussianEnds reference_ends(const Coordinates& coordinates, const Samples& numerator,
                             const Samples& denominator) {
   const Moments moments = threshold(coordinates.basis().moments(), effective_size(numerator),
@@ -88,6 +94,7 @@ class Fitting {
 
   FitResult run() {
     for (const auto& method : fitted_methods(options_.method)) {
+      if (!enough_held_out(method)) continue;
       train(method);
       if (result_.interrupted) return std::move(result_);
     }
@@ -96,6 +103,20 @@ class Fitting {
   }
 
  private:
+  /// A classifier of times is judged by a row of every time and two of both ends. Too few are an
+  /// error for a method that was asked for by name; "auto" goes without it.
+  bool enough_held_out(const std::string& method) const {
+    const int64_t times = times_told_apart(method, options_);
+    const int64_t there =
+        std::max(data_.held_out_numerator.rows(), data_.held_out_denominator.rows());
+    if (times == 0 || there >= times + 2) return true;
+    check_data(options_.method == "auto", "method ", method, " tells ", times,
+               " times apart and needs ", times + 2, " held-out rows, but only ", there,
+               " are held out; give more rows, a larger --held-out, or another --method such as "
+               "nce");
+    return false;
+  }
+
   Estimator make_estimator(const Samples& numerator, const Samples& denominator,
                            const std::vector<std::string>& names) {
     Coordinates coordinates = Coordinates::fit(numerator, denominator, names, options_.columns,

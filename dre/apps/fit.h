@@ -59,7 +59,8 @@ struct Checkpointing {
 
 /// Fits `options.method` to the rows of the two sides. Everything random comes from `options.seed`.
 ///
-/// "auto" trains the which-time and the telescoping classifier and averages them. With a reference,
+/// "auto" trains the which-time and the telescoping classifier and averages them, the latter alone
+/// where too few rows are held out to show every time. With a reference,
 /// a member that does not beat it on held-out rows by `guard` standard errors of its own objective
 /// gets no weight; where none does, or all together do not tell the held-out sides apart better,
 /// the reference is the answer.

@@ -92,6 +92,25 @@ TEST(Divergences, TheUpperEndAllowsForWhatIsLeftToLearnAndForRatiosNobodyShows) 
   EXPECT_LT(found.kl_denominator_numerator.unseen, 0.01);
 }
 
+TEST(Divergences, WhereNothingIsFoundASmallShiftIsNotExcluded) {
+  const int64_t n = 200;
+  const Tensor nothing = torch::zeros({n}, torch::kFloat64), fold = torch::arange(n) % 5;
+  const Divergences found =
+      measure_divergences({nothing, {}, nothing, {}}, fold, fold, false, 0.95);
+  const double shift = 1.959964 * std::sqrt(2.0 / n);
+  EXPECT_NEAR(found.kl_numerator_denominator.high, shift * shift / 2, 1e-6);
+  // N(shift, 1) against N(0, 1).
+  const Tensor x = torch::linspace(-9, 9, 20001, torch::kFloat64);
+  const Tensor p = (-x.square() / 2).exp(), q = (-(x - shift).square() / 2).exp();
+  const double whole = p.sum().item<double>();
+  const double tv = 0.5 * (p - q).abs().sum().item<double>() / whole;
+  const double js =
+      0.5 * (q * (2 * q / (p + q)).log() + p * (2 * p / (p + q)).log()).sum().item<double>() /
+      whole;
+  EXPECT_NEAR(found.total_variation.high, tv, 1e-5);
+  EXPECT_NEAR(found.jensen_shannon.high, js, 0.05 * js);
+}
+
 TEST(Divergences, AreThoseOfTheExactRatio) {
   // N(m, 2m) against N(-m, 2m) has log r = x, KL = m both ways and chi2 = exp(2m) - 1.
   auto generator = stream("divergence");
@@ -115,9 +134,9 @@ TEST(Divergences, AreThoseOfTheExactRatio) {
 }
 
 TEST(Divergences, IntervalsCoverTheTruthThroughRefitting) {
-  // Gaussian sides, refitted in every fold; 90 % intervals of 60 data sets.
+  // Gaussian sides, refitted in every fold; 90 % intervals of 40 data sets.
   const double shift = 0.6;
-  const int64_t d = 3, n = 400, seeds = 60;
+  const int64_t d = 3, n = 400, seeds = 40;
   const double kl = d * shift * shift / 2;
   const double tv = std::erf(std::sqrt(2 * kl) / (2 * std::sqrt(2.0)));
   int covered_kl = 0, covered_tv = 0;
@@ -137,8 +156,8 @@ TEST(Divergences, IntervalsCoverTheTruthThroughRefitting) {
     covered_kl += covers(found.kl_numerator_denominator, kl);
     covered_tv += covers(found.total_variation, tv);
   }
-  EXPECT_GE(covered_kl, 48);  // 80 %
-  EXPECT_GE(covered_tv, 48);
+  EXPECT_GE(covered_kl, 32);  // 80 %
+  EXPECT_GE(covered_tv, 32);
 }
 
 /// One column: a mixture of N(-1.5, 1/4) and N(1.5, 1/4) over N(0, 5/2), which has its moments, so
@@ -166,8 +185,8 @@ struct TwoBumps {
 };
 
 TEST(Divergences, IntervalsOfTrainedNetworksCoverTheTruth) {
-  // 90 % intervals of 7 data sets.
-  const int64_t n = 600, seeds = 7;
+  // 90 % intervals of 5 data sets.
+  const int64_t n = 600, seeds = 5;
   const TwoBumps pair;
   const double js = pair.jensen_shannon(), tv = pair.total_variation();
   int covered_js = 0, covered_tv = 0, sure = 0;
@@ -191,9 +210,9 @@ TEST(Divergences, IntervalsOfTrainedNetworksCoverTheTruth) {
     covered_tv += covers(found.total_variation, tv);
     sure += found.total_variation.low > 0.5 * tv && found.total_variation.high < 1.5 * tv;
   }
-  EXPECT_GE(covered_js, 6);
-  EXPECT_GE(covered_tv, 6);
-  EXPECT_GE(sure, 6);  // not by being wide
+  EXPECT_GE(covered_js, 4);
+  EXPECT_GE(covered_tv, 4);
+  EXPECT_GE(sure, 4);  // not by being wide
 }
 
 TEST(TwoSampleTest, PValuesOfEqualSidesAreUniform) {
@@ -217,7 +236,7 @@ TEST(TwoSampleTest, PValuesOfEqualSidesAreUniform) {
 TEST(TwoSampleTest, PValuesOfEqualSidesAreUniformWithTrainedNetworks) {
   // Without a reference and without a guard the network always has its say.
   std::vector<double> p_values;
-  for (uint64_t seed = 0; seed < 25; ++seed) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
     auto generator = stream("null network", seed);
     const Sides sides = numeric_sides(rows(80, 2, 0, generator), rows(80, 2, 0, generator));
     Progress silent;
@@ -229,7 +248,7 @@ TEST(TwoSampleTest, PValuesOfEqualSidesAreUniformWithTrainedNetworks) {
             .p_value);
   }
   EXPECT_LT(distance_from_uniform(torch::tensor(p_values, torch::kFloat64)),
-            1.628 / std::sqrt(25.0));
+            1.628 / std::sqrt(20.0));
 }
 
 TEST(TwoSampleTest, FindsADifference) {
