@@ -79,7 +79,7 @@ StepSizes::StepSizes(const Tensor& sizes) : sizes_(sizes.detach()) {
 
 Tensor StepSizes::at(double beta) const {
   const int64_t last = sizes_.size(0) - 1;
-  const double place = std::clamp(beta, 0.0, 1.0) * static_cast<double>(last);
+  const double place = std::sqrt(std::clamp(beta, 0.0, 1.0)) * static_cast<double>(last);
   const int64_t left = std::min(static_cast<int64_t>(place), last - 1);
   return at::lerp(sizes_[left], sizes_[left + 1], place - static_cast<double>(left));
 }
@@ -106,7 +106,7 @@ StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
   chains = start_chains(log_ratio, chains.z);
   std::vector<Tensor> sizes;
   for (int64_t i = 0; i <= options.pilot_steps; ++i) {
-    const double beta = fraction(i, options.pilot_steps);
+    const double root = fraction(i, options.pilot_steps), beta = root * root;
     for (int64_t tries = 0; tries < most_tries; ++tries)
       if (move(log_ratio, beta, chains).item<double>() > 0.5 * options.acceptance) break;
     sizes.push_back(step);

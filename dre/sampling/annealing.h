@@ -37,7 +37,7 @@ struct AnnealOptions {
 /// still followed the chains would spoil their invariance.
 class StepSizes final {
  public:
-  /// sizes: [k], k >= 2, at equally spaced β from 0 to 1.
+  /// sizes: [k], k >= 2, at equally spaced √β from 0 to 1: the target narrows most at small β.
   explicit StepSizes(const Tensor& sizes);
 
   /// Interpolated between the two neighbours; [], on the device of the sizes.

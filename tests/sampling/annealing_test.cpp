@@ -47,7 +47,7 @@ class Annealing : public ::testing::TestWithParam<Target> {};
 /// The likelihood by AIS lies above the truth (log Z below), by RAISE below; slow annealing brings
 /// both to it.
 TEST_P(Annealing, SlowAnnealingBracketsTheTruth) {
-  const Found found = estimate(GetParam(), small_run(1000, 60), 1000);
+  const Found found = estimate(GetParam(), small_run(1000, 80), 1000);
   const auto& [sizes, forward, backward, gap] = found;
   EXPECT_NEAR(forward.log_normaliser, GetParam().log_normaliser, 4 * forward.standard_error);
   EXPECT_LT(forward.standard_error, 0.05);
@@ -98,8 +98,8 @@ TEST(StepSizes, PilotRunReachesTheWantedAcceptance) {
 TEST(StepSizes, PilotRunFollowsATargetThatNarrowsQuickly) {
   const Target target = gaussian_tilt(20, 2000, 0.3, 0);
   AnnealOptions options = small_run(100, 100);
-  options.pilot_steps = 10;
-  EXPECT_GT(estimate(target, options, 10).forward.acceptance, 0.4);
+  options.pilot_steps = 50;
+  EXPECT_NEAR(estimate(target, options, 10).forward.acceptance, 0.6, 0.2);
 }
 
 TEST(StepSizes, TheStartOfThePilotRunAsksNothingOfTheRatio) {
@@ -112,14 +112,15 @@ TEST(StepSizes, TheStartOfThePilotRunAsksNothingOfTheRatio) {
   options.pilot_steps = 3;
   auto generator = context.generator("pilot");
   pilot_run(flat, 2, options, torch::kFloat64, generator);
-  EXPECT_EQ(asked, 1 + 4 * options.leapfrogs);
+  EXPECT_LT(asked, 100);  // 141 transitions would ask hundreds of times
 }
 
 TEST(StepSizes, AreInterpolated) {
   const StepSizes sizes(torch::tensor({1.0, 2.0, 4.0}, torch::kFloat64));
   EXPECT_DOUBLE_EQ(sizes.at(0).item<double>(), 1);
-  EXPECT_DOUBLE_EQ(sizes.at(0.25).item<double>(), 1.5);
-  EXPECT_DOUBLE_EQ(sizes.at(0.75).item<double>(), 3);
+  EXPECT_DOUBLE_EQ(sizes.at(0.0625).item<double>(), 1.5);
+  EXPECT_DOUBLE_EQ(sizes.at(0.25).item<double>(), 2);
+  EXPECT_DOUBLE_EQ(sizes.at(0.5625).item<double>(), 3);
   EXPECT_DOUBLE_EQ(sizes.at(1).item<double>(), 4);
 }
 
