@@ -197,6 +197,11 @@ Tensor split_of(const MnistSplit& data, const std::string& name) {
   return name == "test" ? data.test : name == "train" ? data.train : data.validation;
 }
 
+int interrupted(const char* who) {
+  std::cerr << who << ": interrupted; nothing was measured to its end" << std::endl;
+  return exit_interrupted;
+}
+
 int eval(int argc, char** argv) {
   const char* const who = "dre ebm eval";
   EvalConfig config;
@@ -213,6 +218,7 @@ int eval(int argc, char** argv) {
   auto generator = context.device_generator("evaluation");
   const EnergyReport report =
       evaluate_energy(*file.model, pixels, config.evaluate, generator, progress);
+  if (!report.finished) return interrupted(who);
   nlohmann::json json = to_json(report);
   std::string lines = eval_text(report);
   if (config.annealed) {
@@ -220,6 +226,7 @@ int eval(int argc, char** argv) {
     options.rows = config.anneal_rows;
     const EnergyAnnealReport annealed =
         anneal_energy(*file.model, pixels, options, config.anneal, generator, progress);
+    if (!annealed.finished) return interrupted(who);
     json["annealed"] = to_json(annealed);
     lines += anneal_text(annealed);
   }
@@ -259,7 +266,8 @@ Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Gener
   const LogRatioFunction log_ratio = differentiated(
       [&](const Tensor& z) { return energy_log_ratio(model, z, config.evaluate.nodes); });
   config.anneal.chains = std::max<int64_t>(2, config.count);
-  const StepSizes sizes = pilot_run(log_ratio, model.dimension(), config.anneal, where, generator);
+  const StepSizes sizes =
+      pilot_run(log_ratio, model.dimension(), config.anneal, where, generator, progress);
   return ais(log_ratio, model.dimension(), sizes, config.anneal, where, generator, progress)
       .points.slice(0, 0, config.count);
 }

@@ -117,7 +117,8 @@ Settings settings_of(const std::string& name, const Experiment& experiment,
   const int64_t usual = config.quick ? 1 : experiment.describe().seeds;
   settings.seeds = config.seeds > 0 ? config.seeds : usual;
   settings.data = data_folder(config.data);
-  settings.files = config.out.empty() ? "" : text(config.out, "/", name);
+  settings.files =
+      config.out.empty() ? "" : text(config.out, "/", name, config.quick ? "-quick" : "");
   settings.minutes = config.minutes;
   return settings;
 }

@@ -88,6 +88,7 @@ struct Description {
   std::string claim;      ///< what the paper says, in a few sentences
   int64_t seeds = 1;      ///< unless the user asks for others
   std::string work = "";  ///< whose cells it shares; empty: it has its own
+  bool ordered = false;   ///< whether cells need what earlier ones left
 };
 
 class Experiment {

@@ -136,6 +136,9 @@ class Runner {
 RunReport run_cells(const Experiment& experiment, const Settings& settings,
                     const RunOptions& options, Progress& progress) {
   check(options.jobs >= 1, "jobs must be at least 1, got ", options.jobs);
+  check(options.jobs == 1 || !experiment.describe().ordered,
+        "cells of this experiment need what earlier ones leave: use --jobs 1, or processes of "
+        "their own with --only");
   check(settings.seeds >= 1, "seeds must be at least 1, got ", settings.seeds);
   experiment.check_settings(settings);
   std::vector<Cell> cells = experiment.cells(settings);

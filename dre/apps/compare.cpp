@@ -227,6 +227,9 @@ Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
 
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress) {
   validate(options);
+  check(options.cross_fit.folds >= 3, "a comparison needs 3 folds or more, got ",
+        options.cross_fit.folds,
+        ": its intervals set models of most rows beside one of half of them");
   return Comparing(sides, options, progress).run();
 }
 

@@ -48,9 +48,18 @@ class FoldProgress final : public Progress {
   int64_t done_ = 0;
 };
 
+double learned_weight(const Estimator& estimator) {
+  double sum = 0;
+  for (const auto& member : estimator.members()) sum += member.weight;
+  return sum;
+}
+
+/// Gives what was learned this weight in all: to the members that the fit kept, or, where it kept
+/// none, to all alike.
 void set_share(Estimator& estimator, double share) {
   auto& members = estimator.members();
-  for (auto& member : members) member.weight = share / static_cast<double>(members.size());
+  const double kept = learned_weight(estimator), equal = 1 / static_cast<double>(members.size());
+  for (auto& member : members) member.weight = share * (kept > 0 ? member.weight / kept : equal);
 }
 
 /// The fits of all folds.
@@ -220,18 +229,14 @@ double learned_share(const Opinions& numerator, const Tensor& weight0, const Opi
     };
     return pull(numerator, weight0, 1) + pull(denominator, weight1, -1);
   };
+  if (slope(1) <= 0) return 1;  // first: without a reference there is nothing to mix, and no slope
   if (slope(0) >= 0) return 0;
-  if (slope(1) <= 0) return 1;
   double low = 0, high = 1;
   while (high - low > 1e-6) (slope(0.5 * (low + high)) < 0 ? low : high) = 0.5 * (low + high);
   return low;
 }
 
-double kept_weight(const FitResult& fit) {
-  double sum = 0;
-  for (const auto& member : fit.estimator.members()) sum += member.weight;
-  return sum;
-}
+double kept_weight(const FitResult& fit) { return learned_weight(fit.estimator); }
 
 TwoScores rated_by(const FitResult& fit, const Samples& numerator, const Samples& denominator) {
   const Opinions top = opinions(fit.estimator, numerator.x);

@@ -159,6 +159,7 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   if (finite_chi2) {
     Statistic s = mean_of_numerator(g0.exp(), g0.exp(), g1);
     s.constant = -1;
+    s.least = [](double shift) { return std::expm1(shift * shift); };
     out.chi_square = rows.measure(s, infinity);
   }
   return out;

@@ -107,7 +107,7 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
       differentiated([&](const Tensor& z) { return energy_log_ratio(model, z, nodes); }),
       {anneal.chains, d}, where, options.graph);
   const LogRatioFunction log_ratio = [&](const Tensor& z) { return recorded(z); };
-  const StepSizes sizes = pilot_run(log_ratio, d, anneal, where, generator);
+  const StepSizes sizes = pilot_run(log_ratio, d, anneal, where, generator, progress);
   const AisResult forward = ais(log_ratio, d, sizes, anneal, where, generator, progress);
   const RaiseResult backward =
       raise(log_ratio, images.z.index_select(0, rows_there), sizes, anneal, generator, progress);

@@ -189,6 +189,8 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
     progress.advance(end, "");
   }
   progress.end();
+  report.finished = !progress.stop_requested();
+  if (!report.finished) return report;
   const auto bits_of = [&](Tensor Block::*part) {
     std::vector<Tensor> values;
     for (const Block& block : blocks)

@@ -87,6 +87,7 @@ struct EnergyReport {
   Bits disagreement;            ///< |corrected - flow by probe| of an image
   int64_t direct_evaluations = 0, flow_evaluations = 0;  ///< of the network, for an image
   double direct_seconds = 0;  ///< wall clock for the log-ratios of 100 images
+  bool finished = true;       ///< false: a stop was asked for, and the numbers mean nothing
 };
 
 /// pixels: [n, d], bytes, on the model's device; dequantisation noise and probes are drawn from

@@ -147,13 +147,13 @@ class Measuring {
     return torch::cat(all);
   }
 
-  /// A model of these rows against shuffles of them.
-  FitResult fit_to(Tensor which, int64_t stream) {
+  /// A model of these rows, or of `most` of them, against shuffles of them.
+  FitResult fit_to(Tensor which, int64_t most, int64_t stream) {
     const at::AutoGradMode with_grad(true);
     auto generator = context_.generator(text("shuffles of fold ", stream));
-    if (which.size(0) > options_.cross_fit.fit_rows)
-      which = which.index_select(0, at::randperm(which.size(0), generator, torch::kInt64)
-                                        .slice(0, 0, options_.cross_fit.fit_rows));
+    if (which.size(0) > most)
+      which = which.index_select(
+          0, at::randperm(which.size(0), generator, torch::kInt64).slice(0, 0, most));
     FitOptions own = options_.fit;
     own.seed += stream;
     Quiet quiet(progress_, mutex_);
@@ -165,7 +165,8 @@ class Measuring {
 
   /// Rates the rows of a fold by a model of the others. False: interrupted.
   bool rate(int64_t fold) {
-    const FitResult result = fit_to((fold_ != fold).nonzero().squeeze(1), fold);
+    const FitResult result =
+        fit_to((fold_ != fold).nonzero().squeeze(1), options_.cross_fit.fit_rows, fold);
     if (result.interrupted) return false;
     const Tensor mine = rows_of(fold);
     const Opinions joint = opinions(result.estimator, rows(mine, mine));
@@ -181,7 +182,8 @@ class Measuring {
   /// the others had.
   bool rate_by_half() {
     const int64_t folds = options_.cross_fit.folds;
-    const FitResult result = fit_to((fold_ < (folds - 1) / 2).nonzero().squeeze(1), folds);
+    const FitResult result = fit_to((fold_ < (folds - 1) / 2).nonzero().squeeze(1),
+                                    options_.cross_fit.fit_rows / 2, folds);
     if (result.interrupted) return false;
     half_rows_ = (fold_ >= (folds - 1) / 2).nonzero().squeeze(1);
     half_ = rated_by(result, make_samples(rows(half_rows_, half_rows_)),

@@ -82,17 +82,19 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const Split top = split(numerator, 0.5, generator), bottom = split(denominator, 0.5, generator);
   FitOptions own = options;
   own.seed += 1000;  // a fit of its own, not one of the folds
-  const Samples top_rows = sampled(top.train, fit_rows, generator);
-  const Samples bottom_rows = sampled(bottom.train, fit_rows, generator);
+  // Half of what other fits may use: allow_for_bias compares this one with them.
+  const Samples top_rows = sampled(top.train, fit_rows / 2, generator);
+  const Samples bottom_rows = sampled(bottom.train, fit_rows / 2, generator);
   const FitResult result = fit_any(top_rows, bottom_rows, names, own, progress);
   TwoSampleTest out;
   out.interrupted = result.interrupted;
   if (out.interrupted) return out;
   // The rows that stopped the training have a say in what of it counts; the tested rows must not.
-  const double share =
-      learned_share(opinions(result.estimator, top_rows.take(result.held_out_numerator).x), {},
-                    opinions(result.estimator, bottom_rows.take(result.held_out_denominator).x), {},
-                    kept_weight(result));
+  const Samples top_look = top_rows.take(result.held_out_numerator);
+  const Samples bottom_look = bottom_rows.take(result.held_out_denominator);
+  const double share = learned_share(opinions(result.estimator, top_look.x), top_look.weight,
+                                     opinions(result.estimator, bottom_look.x), bottom_look.weight,
+                                     kept_weight(result));
   const auto rate = [&](const Samples& side) {
     return opinions(result.estimator, side.x).mixed(share);
   };

@@ -12,10 +12,13 @@ namespace {
 
 constexpr int64_t rows_for_tail = 25;
 
+/// Rows that do not count, with a weight of 0, stay as they are.
 Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
-  if (log_weight.size(0) < rows_for_tail) return log_weight;
-  const TailFit tail = fit_tail(log_weight + row_weight.log());
-  return std::isnan(tail.k) ? log_weight : tail.smoothed - row_weight.log();
+  const Tensor rows = (row_weight > 0).nonzero().squeeze(1);
+  if (rows.size(0) < rows_for_tail) return log_weight;
+  const Tensor count = row_weight.index_select(0, rows).log();
+  const TailFit tail = fit_tail(log_weight.index_select(0, rows) + count);
+  return std::isnan(tail.k) ? log_weight : log_weight.index_copy(0, rows, tail.smoothed - count);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ Tensor StepSizes::at(double beta) const {
 
 StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
                     const AnnealOptions& options, const torch::TensorOptions& where,
-                    at::Generator& generator) {
+                    at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   validate(options);
   Tensor step = at::full({}, options.first_step, where);
@@ -104,13 +104,16 @@ StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
   const auto burn_in = static_cast<int64_t>(std::log(1000.0) / std::log1p(options.adaptation));
   for (int64_t i = 0; i < burn_in; ++i) move(none, 0, chains);
   chains = start_chains(log_ratio, chains.z);
+  progress.begin("finding step sizes", options.pilot_steps);
   std::vector<Tensor> sizes;
   for (int64_t i = 0; i <= options.pilot_steps; ++i) {
     const double root = fraction(i, options.pilot_steps), beta = root * root;
-    for (int64_t tries = 0; tries < most_tries; ++tries)
+    for (int64_t tries = 0; tries < most_tries && !progress.stop_requested(); ++tries)
       if (move(log_ratio, beta, chains).item<double>() > 0.5 * options.acceptance) break;
     sizes.push_back(step);
+    progress.advance(i, "");
   }
+  progress.end();
   return StepSizes(at::stack(sizes));
 }
 

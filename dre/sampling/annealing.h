@@ -56,7 +56,7 @@ class StepSizes final {
 /// start up to a thousand times too small near its place.
 StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
                     const AnnealOptions& options, const torch::TensorOptions& where,
-                    at::Generator& generator);
+                    at::Generator& generator, Progress& progress);
 
 struct AisResult {
   double log_normaliser;  ///< log of the mean weight: on average at most log Z

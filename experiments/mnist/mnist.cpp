@@ -23,7 +23,7 @@ class Mnist final : public Experiment {
             "and 1.09 direct, and the same by AIS and RAISE within 0.01. NCE 1.96, 1.33, 1.09 and "
             "TRE 1.39, 1.24, 1.09 are of Rhodes et al. (2020). An evaluation takes 118 to 267 "
             "calls of the network, 0.70 s for 100 images.",
-            1};
+            /*seeds=*/1, /*work=*/"", /*ordered=*/true};
   }
 
   void check_settings(const Settings& settings) const override {

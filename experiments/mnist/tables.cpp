@@ -136,7 +136,7 @@ report::Table anneal_table(const Settings& settings, const Results& results) {
   report::Table table{
       text("Annealing over ", n, " and ", twice, " temperatures"),
       {"model", "AIS, " + n, "AIS, " + twice, "RAISE, " + n, "RAISE, " + twice, "acceptance of AIS",
-       "acceptance of RAISE", "effective chains", "log Z", "nats by fewer nodes"},
+       "acceptance of RAISE", "effective chains", "log Z", "error of the nodes, nats"},
       {}};
   for (const FitPlan& plan : fit_plans(settings)) {
     const std::string once = anneal_plan(plan, false, settings).row();
@@ -149,13 +149,14 @@ report::Table anneal_table(const Settings& settings, const Results& results) {
          bits(settings, results, once, "/annealed/raise"),
          bits(settings, results, slow, "/annealed/raise"), value("/annealed/ais_acceptance"),
          value("/annealed/raise_acceptance"), value("/annealed/effective_chains"),
-         bits(settings, results, best, "/annealed/log_normaliser"), value("/node_shift/mean")});
+         bits(settings, results, best, "/annealed/log_normaliser"), value("/node_shift/rms")});
   }
   table.footnote = text(
       "Where n and 2n differ by more than their errors, annealing was too fast. The last column is "
       "how far log r with ",
-      any.evaluate.nodes, " nodes, to which AIS and RAISE refer, is from that with ",
-      any.fit.evaluate.nodes, ", on average over images.");
+      any.evaluate.nodes,
+      " nodes, to which AIS and RAISE refer, is from that with twice as many, root "
+      "mean square over images.");
   return table;
 }
 

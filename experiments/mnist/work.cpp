@@ -155,7 +155,7 @@ EnergyFile fitted_model(const FitPlan& plan, const Place& place, const Context& 
   return trained_model(plan, place, context, progress);
 }
 
-/// How far log r by fewer nodes is from that of the evaluation: nats, mean and root mean square.
+/// How far log r is from that by twice the nodes: nats, mean and root mean square.
 Json node_shift(const EnergyModel& model, const Tensor& pixels, const AnnealPlan& plan,
                 at::Generator& generator) {
   const torch::NoGradGuard no_grad;
@@ -163,7 +163,7 @@ Json node_shift(const EnergyModel& model, const Tensor& pixels, const AnnealPlan
   const Tensor z =
       model.noise().to_latent(dequantise(some, generator, model.context().dtype).x).point;
   const Tensor shift = energy_log_ratio(model, z, plan.evaluate.nodes) -
-                       energy_log_ratio(model, z, plan.fit.evaluate.nodes);
+                       energy_log_ratio(model, z, 2 * plan.evaluate.nodes);
   return {{"mean", shift.mean().item<double>()},
           {"rms", shift.square().mean().sqrt().item<double>()}};
 }

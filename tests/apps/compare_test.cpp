@@ -98,6 +98,19 @@ TEST(Weights, RecoverTheTargetMeanOfAColumnThatIsNotInTheTable) {
   EXPECT_GT(std::abs(y.mean().item<double>() - truth.mean().item<double>()), 10 * error);
 }
 
+TEST(Weights, RowsThatDoNotCountSpoilNothing) {
+  auto generator = stream("weights");
+  const Tensor target = rows(200, 2, 0.5, generator), source = rows(300, 2, 0, generator);
+  Sides sides = numeric_sides(target, source);
+  sides.denominator.weight = torch::ones({300}, torch::kFloat64);
+  sides.denominator.weight.slice(0, 0, 5).zero_();
+  WeightsOptions options;
+  options.fit = reference_alone(0);
+  Progress silent;
+  const WeightsResult result = importance_weights(sides, options, silent);
+  EXPECT_TRUE(result.weight.isfinite().all().item<bool>());
+}
+
 TEST(Weights, ScalesAreAsNamed) {
   auto generator = stream("weights");
   const Sides sides = numeric_sides(rows(200, 2, 0.5, generator), rows(300, 2, 0, generator));

@@ -61,6 +61,18 @@ TEST(CrossFit, TheShareOfWhatWasLearnedIsThatOfTheLeastLoss) {
   EXPECT_EQ(learned_share({far0, 2 * far0}, {}, {far1, 2 * far1}, {}, 0.3), 0.3);
 }
 
+TEST(CrossFit, WithoutAReferenceAllIsLearned) {
+  auto generator = stream("no reference");
+  const Sides sides = numeric_sides(rows(300, 2, 0.7, generator), rows(300, 2, 0, generator));
+  FitOptions fit = small_network(1);
+  fit.reference = "none";
+  Progress silent;
+  const CrossFit rated =
+      cross_fit(sides.numerator, sides.denominator, sides.names, {}, fit, silent);
+  EXPECT_EQ(rated.share, 1);
+  for (const auto& one : rated.fits) EXPECT_EQ(kept_weight(one), 1);
+}
+
 TEST(Divergences, TheUpperEndAllowsForWhatIsLeftToLearnAndForRatiosNobodyShows) {
   auto generator = stream("bias");
   const int64_t n = 20000;

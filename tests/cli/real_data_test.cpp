@@ -12,7 +12,7 @@ nlohmann::json compare_files(const std::string& numerator, const std::string& de
   const Directory directory;
   const Outcome outcome =
       run_tool(directory, Arguments{"compare", "--quiet", "--format", "json", "--max-rows", "3000",
-                                    "--steps", "300", "--folds", "2", "--threads", "1"} +
+                                    "--steps", "300", "--folds", "3", "--threads", "1"} +
                               two_files(numerator, denominator));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   return outcome.code == 0 ? nlohmann::json::parse(outcome.out) : nlohmann::json();

@@ -93,6 +93,13 @@ TEST_F(MnistExperiment, ACellSaysWhichOneMustComeFirst) {
   EXPECT_NE(report::to_text(outcome.tables[1]).find("missing"), std::string::npos);
 }
 
+TEST_F(MnistExperiment, CellsComeOneAfterAnother) {
+  RunOptions two;
+  two.jobs = 2;
+  Progress silent;
+  EXPECT_THROW(run_cells(*experiment, settings(), two, silent), Error);
+}
+
 TEST_F(MnistExperiment, AnInterruptedFitGoesOnAndAFinishedOneIsNotRepeated) {
   ASSERT_EQ(run("noise model copula").computed, 1);
   StopAfter stop(1);

@@ -34,7 +34,7 @@ Found estimate(const Target& target, const AnnealOptions& options, int64_t point
   Progress silent;
   const LogRatioFunction log_ratio = target.function();
   const StepSizes sizes =
-      pilot_run(log_ratio, target.dimension, options, context.options(), generator);
+      pilot_run(log_ratio, target.dimension, options, context.options(), generator, silent);
   const Tensor z = target.draw(points, generator);
   const AisResult forward =
       ais(log_ratio, target.dimension, sizes, options, context.options(), generator, silent);
@@ -111,7 +111,8 @@ TEST(StepSizes, TheStartOfThePilotRunAsksNothingOfTheRatio) {
   AnnealOptions options = small_run(10, 1);
   options.pilot_steps = 3;
   auto generator = context.generator("pilot");
-  pilot_run(flat, 2, options, torch::kFloat64, generator);
+  Progress silent;
+  pilot_run(flat, 2, options, torch::kFloat64, generator, silent);
   EXPECT_LT(asked, 100);  // 141 transitions would ask hundreds of times
 }
 
