@@ -95,13 +95,13 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const double share = learned_share(opinions(result.estimator, top_look.x), top_look.weight,
                                      opinions(result.estimator, bottom_look.x), bottom_look.weight,
                                      kept_weight(result));
-  const auto rate = [&](const Samples& side) {
-    return opinions(result.estimator, side.x).mixed(share);
-  };
-  out = permutation_test(
-      {rate(top.held_out), top.held_out.weight, rate(bottom.held_out), bottom.held_out.weight},
-      permutations, generator);
-  out.rated = rated_by(result, top.held_out, bottom.held_out);
+  const Tensor &weight0 = top.held_out.weight, &weight1 = bottom.held_out.weight;
+  const Opinions on_top = opinions(result.estimator, top.held_out.x);
+  const Opinions on_bottom = opinions(result.estimator, bottom.held_out.x);
+  out = permutation_test({on_top.mixed(share), weight0, on_bottom.mixed(share), weight1},
+                         permutations, generator);
+  const double best = learned_share(on_top, weight0, on_bottom, weight1, kept_weight(result));
+  out.rated = {on_top.mixed(best), weight0, on_bottom.mixed(best), weight1};
   out.numerator_rows = top.held_out_rows;
   out.denominator_rows = bottom.held_out_rows;
   return out;

@@ -10,6 +10,7 @@
 #include "dre/objective/make_objective.h"
 #include "tests/data/files.h"
 #include "tests/network/plain_unets.h"
+#include "tests/support/stop_after.h"
 
 namespace dre {
 namespace {
@@ -219,6 +220,15 @@ TEST(Energy, CorrectionMakesTheMeanScoreVanish) {
   EXPECT_NEAR((energy_log_ratio(*set.model, z, 8) - before).mean().item<double>(), first, 1e-3);
 }
 
+AnnealOptions short_annealing() {
+  AnnealOptions anneal;
+  anneal.chains = 4;
+  anneal.steps = 4;
+  anneal.pilot_steps = 2;
+  anneal.leapfrogs = 2;
+  return anneal;
+}
+
 /// An untrained model is the noise model: its normaliser is 1, and annealing finds its own bits.
 TEST(Energy, AnnealingAgreesOnTheNoiseModel) {
   Set set("velocity");
@@ -226,13 +236,8 @@ TEST(Energy, AnnealingAgreesOnTheNoiseModel) {
   Progress silent;
   EnergyEvaluateOptions options;
   options.nodes = 2;
-  AnnealOptions anneal;
-  anneal.chains = 4;
-  anneal.steps = 4;
-  anneal.pilot_steps = 2;
-  anneal.leapfrogs = 2;
   const EnergyAnnealReport report =
-      anneal_energy(*set.model, set.validation, options, anneal, generator, silent);
+      anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
   EXPECT_NEAR(report.log_normaliser, 0, 1e-5);
   EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
 }
@@ -245,14 +250,9 @@ TEST(Energy, RaiseOfAFewImagesIsCarriedOverToAll) {
   EnergyEvaluateOptions options;
   options.nodes = 2;
   options.rows = 8;
-  AnnealOptions anneal;
-  anneal.chains = 4;
-  anneal.steps = 4;
-  anneal.pilot_steps = 2;
-  anneal.leapfrogs = 2;
   auto generator = set.context.generator("anneal");
   const EnergyAnnealReport report =
-      anneal_energy(*set.model, set.validation, options, anneal, generator, silent);
+      anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
   EXPECT_EQ(report.raise_rows, 8);
   EXPECT_NEAR(report.raise.value, report.ais.value, 1e-5);
   EXPECT_NEAR(report.raise.error, report.ais.error, 1e-5);
@@ -274,16 +274,6 @@ TEST(Energy, SavedModelsSayTheSame) {
   EXPECT_THROW(load_energy(directory.path("bad.safetensors")), Error);
 }
 
-/// Stops after the given number of questions.
-class StopAfter final : public Progress {
- public:
-  explicit StopAfter(int questions) : left_(questions) {}
-  bool stop_requested() override { return left_-- <= 0; }
-
- private:
-  int left_;
-};
-
 TEST(Energy, AResumedFitEndsInTheSameWeights) {
   const EnergyFitOptions options = few_steps(12);
   Progress silent;
@@ -293,7 +283,7 @@ TEST(Energy, AResumedFitEndsInTheSameWeights) {
   EnergyFitCalls calls;
   calls.save = [&](const NamedTensors& saved) { state = saved; };
   Set part("velocity");
-  StopAfter stop(1);
+  testing::StopAfter stop(1);
   EXPECT_TRUE(
       fit_energy(*part.model, {part.train, part.validation}, options, stop, calls).interrupted);
   ASSERT_FALSE(state.empty());

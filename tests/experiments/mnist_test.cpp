@@ -14,21 +14,13 @@
 #include "experiments/unfinished.h"
 #include "experiments/write.h"
 #include "tests/experiments/made_up_mnist.h"
+#include "tests/support/stop_after.h"
 
 namespace dre::experiments {
 namespace {
 
 using dre::testing::Directory;
-
-/// Stops after the given number of questions.
-class StopAfter final : public Progress {
- public:
-  explicit StopAfter(int questions) : left_(questions) {}
-  bool stop_requested() override { return left_-- <= 0; }
-
- private:
-  int left_;
-};
+using dre::testing::StopAfter;
 
 class MnistExperiment : public ::testing::Test {
  protected:
