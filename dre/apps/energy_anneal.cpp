@@ -74,6 +74,15 @@ Bits carried_over(const Tensor& all, const Tensor& some, const Tensor& rows) {
   return {base.value + shift.value, std::hypot(base.error, shift.error)};
 }
 
+/// Images for the pilot run of the way back: between those that are annealed, where not all of them
+/// are.
+Tensor pilot_points(const Tensor& z, int64_t annealed, int64_t chains) {
+  const int64_t apart = z.size(0) / annealed;
+  return z.index_select(
+      0,
+      at::arange(std::min(chains, annealed), z.options().dtype(torch::kInt64)) * apart + apart / 2);
+}
+
 /// Everything but the bits.
 EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& backward) {
   EnergyAnnealReport report;
@@ -109,8 +118,10 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const LogRatioFunction log_ratio = [&](const Tensor& z) { return recorded(z); };
   const StepSizes sizes = pilot_run(log_ratio, d, anneal, where, generator, progress);
   const AisResult forward = ais(log_ratio, d, sizes, anneal, where, generator, progress);
-  const RaiseResult backward =
-      raise(log_ratio, images.z.index_select(0, rows_there), sizes, anneal, generator, progress);
+  const StepSizes sizes_back = pilot_run_back(
+      log_ratio, pilot_points(images.z, some, anneal.chains), anneal, generator, progress);
+  const RaiseResult backward = raise(log_ratio, images.z.index_select(0, rows_there), sizes_back,
+                                     anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);
   EnergyAnnealReport report = plain_figures(forward, backward);
   report.ais = mean_bits(images.bits);

@@ -17,12 +17,59 @@ Tensor on_host(const Tensor& values) { return values.to(torch::kCPU, torch::kFlo
 /// Transitions at one temperature of a pilot run, at most.
 constexpr int64_t most_tries = 30;
 
-/// Longer where more is accepted than wanted, shorter where less; without a look at the host.
-Tensor adapted(const Tensor& step, const Tensor& acceptance, const AnnealOptions& options) {
-  const double up = 1 + options.adaptation;
-  const Tensor factor = at::where(acceptance > options.acceptance, at::full_like(acceptance, up),
-                                  at::full_like(acceptance, 1 / up));
-  return step * factor;
+/// Chains that look for the step size of one temperature after the other.
+class Pilot {
+ public:
+  Pilot(const AnnealOptions& options, const torch::TensorOptions& where, at::Generator& generator)
+      : options_(options),
+        generator_(generator),
+        step_(at::full({}, options.first_step, where.requires_grad(false))) {}
+
+  /// Brings a start up to a thousand times too large or too small near its place, by tries from
+  /// where the chains are; they stay there.
+  void burn_in(const LogRatioFunction& log_ratio, double beta, const Chains& chains,
+               Progress& progress) {
+    const auto most = static_cast<int64_t>(std::log(1000.0) / std::log1p(options_.adaptation));
+    for (int64_t i = 0; i < most && !progress.stop_requested(); ++i) {
+      Chains tried = chains;
+      move(log_ratio, beta, tried);
+    }
+  }
+
+  /// The step size at β, after more than one transition where far too few or far too many are
+  /// accepted.
+  Tensor settle(const LogRatioFunction& log_ratio, double beta, Chains& chains,
+                Progress& progress) {
+    const double wanted = options_.acceptance;
+    for (int64_t tries = 0; tries < most_tries && !progress.stop_requested(); ++tries) {
+      const double found = move(log_ratio, beta, chains).item<double>();
+      if (found > wanted / 2 && found < (1 + wanted) / 2) break;
+    }
+    return step_;
+  }
+
+ private:
+  /// A transition, then a longer step where more was accepted than wanted, a shorter one where
+  /// less; without a look at the host. -> the acceptance, []
+  Tensor move(const LogRatioFunction& log_ratio, double beta, Chains& chains) {
+    auto [moved, acceptance] =
+        transition(log_ratio, beta, chains, step_, options_.leapfrogs, generator_);
+    chains = std::move(moved);
+    const double up = 1 + options_.adaptation;
+    step_ = step_ * at::where(acceptance > options_.acceptance, at::full_like(acceptance, up),
+                              at::full_like(acceptance, 1 / up));
+    return acceptance;
+  }
+
+  const AnnealOptions& options_;
+  at::Generator& generator_;
+  Tensor step_;
+};
+
+/// The temperature of knot i of the step sizes.
+double pilot_beta(int64_t i, const AnnealOptions& options) {
+  const double root = fraction(i, options.pilot_steps);
+  return root * root;
 }
 
 /// The sum of acceptances over `steps` transitions, as their mean.
@@ -89,31 +136,40 @@ StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
                     at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   validate(options);
-  Tensor step = at::full({}, options.first_step, where);
-  const auto move = [&](const LogRatioFunction& ratio, double beta, Chains& chains) {
-    auto [moved, acceptance] = transition(ratio, beta, chains, step, options.leapfrogs, generator);
-    chains = std::move(moved);
-    step = adapted(step, acceptance, options);
-    return acceptance;
-  };
   // At β = 0 the target is N(0, I) whatever log r, which is not cheap, says.
   const LogRatioFunction none = [](const Tensor& z) -> Slope {
     return {at::zeros({z.size(0)}, z.options()), at::zeros_like(z)};
   };
-  Chains chains = start_chains(none, normal({options.chains, dimension}, where, generator));
-  const auto burn_in = static_cast<int64_t>(std::log(1000.0) / std::log1p(options.adaptation));
-  for (int64_t i = 0; i < burn_in; ++i) move(none, 0, chains);
-  chains = start_chains(log_ratio, chains.z);
-  progress.begin("finding step sizes", options.pilot_steps);
+  Pilot pilot(options, where, generator);
+  const Tensor z = normal({options.chains, dimension}, where, generator);
+  pilot.burn_in(none, 0, start_chains(none, z), progress);
+  Chains chains = start_chains(log_ratio, z);
   std::vector<Tensor> sizes;
+  progress.begin("finding step sizes", options.pilot_steps);
   for (int64_t i = 0; i <= options.pilot_steps; ++i) {
-    const double root = fraction(i, options.pilot_steps), beta = root * root;
-    for (int64_t tries = 0; tries < most_tries && !progress.stop_requested(); ++tries)
-      if (move(log_ratio, beta, chains).item<double>() > 0.5 * options.acceptance) break;
-    sizes.push_back(step);
+    sizes.push_back(pilot.settle(log_ratio, pilot_beta(i, options), chains, progress));
     progress.advance(i, "");
   }
   progress.end();
+  return StepSizes(at::stack(sizes));
+}
+
+StepSizes pilot_run_back(const LogRatioFunction& log_ratio, const Tensor& z,
+                         const AnnealOptions& options, at::Generator& generator,
+                         Progress& progress) {
+  const torch::NoGradGuard no_grad;
+  validate(options);
+  Pilot pilot(options, z.options(), generator);
+  Chains chains = start_chains(log_ratio, z);
+  std::vector<Tensor> sizes;
+  progress.begin("finding step sizes of the way back", options.pilot_steps);
+  pilot.burn_in(log_ratio, 1, chains, progress);
+  for (int64_t i = options.pilot_steps; i >= 0; --i) {
+    sizes.push_back(pilot.settle(log_ratio, pilot_beta(i, options), chains, progress));
+    progress.advance(options.pilot_steps - i, "");
+  }
+  progress.end();
+  std::reverse(sizes.begin(), sizes.end());
   return StepSizes(at::stack(sizes));
 }
 

@@ -51,12 +51,19 @@ class StepSizes final {
 
 /// A forward annealing of `chains` chains over `pilot_steps` temperatures. Each transition makes
 /// the step size longer or shorter by `adaptation`, as its acceptance is above or below the wanted
-/// one; where hardly any are accepted, a temperature gets more of them, since a target that narrows
-/// quickly would leave one change a temperature behind. Before that, transitions at β = 0 bring a
-/// start up to a thousand times too small near its place.
+/// one; where far too few or far too many are accepted, a temperature gets more of them, since a
+/// target that narrows quickly would leave one change a temperature behind. Before that,
+/// transitions at β = 0 bring a start up to a thousand times too small near its place.
 StepSizes pilot_run(const LogRatioFunction& log_ratio, int64_t dimension,
                     const AnnealOptions& options, const torch::TensorOptions& where,
                     at::Generator& generator, Progress& progress);
+
+/// The same backwards, from points z of the model: [n, d], best not those that raise() will be
+/// given, to whose transitions the sizes are then frozen. Points of narrow regions that no chain
+/// from N(0, I) has found need shorter steps than those chains.
+StepSizes pilot_run_back(const LogRatioFunction& log_ratio, const Tensor& z,
+                         const AnnealOptions& options, at::Generator& generator,
+                         Progress& progress);
 
 struct AisResult {
   double log_normaliser;  ///< log of the mean weight: on average at most log Z

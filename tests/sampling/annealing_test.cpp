@@ -102,6 +102,35 @@ TEST(StepSizes, PilotRunFollowsATargetThatNarrowsQuickly) {
   EXPECT_NEAR(estimate(target, options, 10).forward.acceptance, 0.6, 0.2);
 }
 
+/// A funnel: the first coordinate u is N(0, 1), the others have the width exp(u). Chains from N(0,
+/// I) seldom come into its neck, and pass on steps that no point there survives.
+TEST(StepSizes, PilotRunBackFitsPointsThatForwardChainsMiss) {
+  const int64_t d = 5;
+  const LogRatioFunction log_ratio = differentiated([=](const Tensor& z) {
+    const Tensor u = z.narrow(1, 0, 1), rest = z.narrow(1, 1, d - 1);
+    return (0.5 * rest.square() * (1 - (-2 * u).exp()) - u).sum(1);
+  });
+  auto generator = context.generator("funnel");
+  Progress silent;
+  const AnnealOptions options = small_run(200, 200);
+  const auto draw = [&] {
+    const Tensor z = normal({200, d}, torch::kFloat64, generator);
+    z.narrow(1, 0, 1).mul_(0.2).sub_(3);
+    z.narrow(1, 1, d - 1).mul_(z.narrow(1, 0, 1).exp());
+    return z;
+  };
+  const StepSizes there = pilot_run(log_ratio, d, options, context.options(), generator, silent);
+  const StepSizes back = pilot_run_back(log_ratio, draw(), options, generator, silent);
+  const Tensor z = draw(), truth = standard_normal_log_prob(z) + log_ratio(z).value;  // Z = 1
+  const RaiseResult with_there = raise(log_ratio, z, there, options, generator, silent);
+  const RaiseResult with_back = raise(log_ratio, z, back, options, generator, silent);
+  const Tensor gap_there = with_there.values - truth, gap_back = with_back.values - truth;
+  EXPECT_LT(with_there.acceptance, 0.3);
+  EXPECT_GT(with_back.acceptance, 0.5);
+  EXPECT_GT(weighted_mean(gap_back), weighted_mean(gap_there) + 1);
+  EXPECT_LT(weighted_mean(gap_back), 4 * standard_error(gap_back));
+}
+
 TEST(StepSizes, TheStartOfThePilotRunAsksNothingOfTheRatio) {
   int64_t asked = 0;
   const LogRatioFunction flat = [&](const Tensor& z) -> Slope {
