@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
+#include <tuple>
 
 #include "dre/base/error.h"
 #include "dre/numeric/statistics.h"
@@ -88,6 +90,7 @@ nlohmann::json CoverageLine::to_json() const {
 
 Lines read_coverage(const std::vector<std::string>& files) {
   Lines lines;
+  std::set<std::tuple<std::string, std::string, int64_t>> seen;
   for (const auto& name : files) {
     std::ifstream file(name);
     check_data(file.good(), "cannot read ", name);
@@ -95,6 +98,9 @@ Lines read_coverage(const std::vector<std::string>& files) {
     for (std::string line; std::getline(file, line);) try {
         ++number;
         lines.push_back(from_json(nlohmann::json::parse(line)));
+        const auto& [pair, measure, seed, truth, found] = lines.back();
+        check_data(seen.insert({pair, measure, seed}).second, name, " line ", number, ": seed ",
+                   seed, " of ", pair, ", ", measure, " is there twice");
       } catch (const nlohmann::json::exception& error) {
         fail(Error::Kind::data, name, " line ", number, " is no estimate: ", error.what());
       }

@@ -22,8 +22,8 @@ struct CoverageLine {
   nlohmann::json to_json() const;
 };
 
-/// Lines of JSON from files, in the order of the files. A line that is none is an error that names
-/// it.
+/// Lines of JSON from files, in the order of the files. A line that is none, and a second one of
+/// the same pair, measure and seed, is an error that names it.
 std::vector<CoverageLine> read_coverage(const std::vector<std::string>& files);
 
 /// Markdown: a row for each pair and measure, and for pairs without a difference the distance of

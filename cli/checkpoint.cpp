@@ -37,10 +37,22 @@ void CheckpointFile::save(const NamedTensors& state) {
   saved_ = true;
 }
 
+NamedTensors CheckpointFile::start(bool resume, Progress& progress) const {
+  if (resume && exists()) return load();
+  if (resume)
+    progress.warn("no-checkpoint",
+                  text("there is no ", path_, "; the fit starts from the beginning"));
+  else if (exists())
+    progress.warn("old-checkpoint", text(path_,
+                                         " of an interrupted fit is not used and will be replaced; "
+                                         "--resume would go on from it"));
+  return {};
+}
+
 NamedTensors CheckpointFile::load() const {
   const TensorFile file = load_safetensors(path_);
   const auto found = file.metadata.find(metadata_name);
-  check_data(found != file.metadata.end(), path_, " is not a checkpoint of dre fit");
+  check_data(found != file.metadata.end(), path_, " is not a checkpoint of dre");
   const auto json = nlohmann::json::parse(found->second, nullptr, false);
   check_data(json.is_object() && json.contains("options") && json.contains("data"), path_,
              " is damaged: its metadata cannot be read");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dre/base/named_tensors.h"
+#include "dre/base/progress.h"
 
 namespace dre::cli {
 
@@ -20,12 +21,16 @@ class CheckpointFile final {
   void save(const NamedTensors& state);
   bool saved() const { return saved_; }
 
-  /// Usage error where the options differ, data error where the data or the file itself do.
-  NamedTensors load() const;
+  /// What a run starts from: the state, or nothing where none is wanted or there is none, with a
+  /// warning where that may surprise. Usage error where the options differ, data error where the
+  /// data or the file itself do.
+  NamedTensors start(bool resume, Progress& progress) const;
 
   void remove() const;
 
  private:
+  NamedTensors load() const;
+
   std::string path_;
   nlohmann::json options_, data_;
   bool saved_ = false;

@@ -124,7 +124,7 @@ int fit(int argc, char** argv) {
   EnergyModel model(noise_of(config, data, context), config.fit.model, context);
   CheckpointFile checkpoint(config.out, to_json(config.fit), {{"noise", config.noise}});
   EnergyFitCalls calls;
-  if (resume && checkpoint.exists()) calls.resume = checkpoint.load();
+  calls.resume = checkpoint.start(resume, progress);
   Log log(config.out + ".log.jsonl", !calls.resume.empty());
   calls.look = [&](const EnergyLook& look) {
     log.add(to_json(look));

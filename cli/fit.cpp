@@ -108,23 +108,11 @@ void check_out(const std::string& out) {
   check_writable(out);
 }
 
-NamedTensors resume_state(const CheckpointFile& checkpoint, bool resume, Progress& progress) {
-  if (resume && checkpoint.exists()) return checkpoint.load();
-  if (resume)
-    progress.warn("no-checkpoint",
-                  text("there is no ", checkpoint.path(), "; the fit starts from the beginning"));
-  else if (checkpoint.exists())
-    progress.warn("old-checkpoint", text(checkpoint.path(),
-                                         " of an interrupted fit is not used and will be replaced; "
-                                         "--resume would go on from it"));
-  return {};
-}
-
 FitResult run_training(const FitConfig& config, const Sides& sides, CheckpointFile& checkpoint,
                        bool resume, Progress& progress) {
   Checkpointing checkpointing;
   checkpointing.save = [&](const NamedTensors& state) { checkpoint.save(state); };
-  checkpointing.resume = resume_state(checkpoint, resume, progress);
+  checkpointing.resume = checkpoint.start(resume, progress);
   const StopSignals signals;
   return fit(sides.numerator, sides.denominator, sides.names, config.fit, progress, checkpointing);
 }

@@ -125,13 +125,10 @@ Fitted fit_flow(const Arguments& arguments, const FlowRows& rows, CheckpointFile
   FlowOptions options = config.flow;
   options.dimension = rows.data.train.size(1);
   const auto flow = std::make_shared<Flow>(config.density, options, context);
-  const bool resumes = arguments.resume && checkpoint.exists();
-  if (!resumes) start_flow(*flow, rows.data, context);
+  const NamedTensors state = checkpoint.start(arguments.resume, progress);
+  if (state.empty()) start_flow(*flow, rows.data, context);
   FlowTrainer trainer(*flow, rows.data, config.train, context);
-  if (resumes) trainer.restore(checkpoint.load());
-  if (arguments.resume && !resumes)
-    progress.warn("no-checkpoint",
-                  text("there is no ", checkpoint.path(), "; the fit starts from the beginning"));
+  if (!state.empty()) trainer.restore(state);
   const StopSignals signals;
   const TrainResult result = trainer.run(progress, [&] { checkpoint.save(trainer.state()); });
   const bool interrupted = result.status == TrainResult::Status::interrupted;

@@ -42,21 +42,32 @@ TEST(CoverageTable, PValuesOfEqualSidesOnly) {
   EXPECT_EQ(table.find("p-values of apart"), std::string::npos) << table;
 }
 
-TEST(CoverageTable, LinesOfManyFilesComeBack) {
-  const std::string name = testing::TempDir() + "coverage.jsonl";
-  const CoverageLine one = line("a", "JS", 7, 1, 0.5, 1.5);
-  std::ofstream(name) << one.to_json().dump() << "\n" << one.to_json().dump() << "\n";
-  const auto lines = read_coverage({name, name});
-  ASSERT_EQ(lines.size(), 4);
-  EXPECT_EQ(lines[3].to_json(), one.to_json());
-  std::ofstream(name, std::ios::app) << "half a li\n";
+/// The message of the data error that reading these files ends with; empty where there is none.
+std::string complaint(const std::vector<std::string>& files) {
   try {
-    read_coverage({name});
-    FAIL() << "a damaged line was read";
+    read_coverage(files);
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("line 3"), std::string::npos) << error.what();
+    EXPECT_EQ(error.kind(), Error::Kind::data);
+    return error.what();
   }
-  std::filesystem::remove(name);
+  return "";
+}
+
+TEST(CoverageTable, LinesOfManyFilesComeBack) {
+  const std::string first = testing::TempDir() + "coverage-1.jsonl";
+  const std::string second = testing::TempDir() + "coverage-2.jsonl";
+  const CoverageLine one = line("a", "JS", 7, 1, 0.5, 1.5), other = line("a", "JS", 8, 1, 0, 1);
+  std::ofstream(first) << one.to_json().dump() << "\n";
+  std::ofstream(second) << other.to_json().dump() << "\n";
+  const auto lines = read_coverage({first, second});
+  ASSERT_EQ(lines.size(), 2);
+  EXPECT_EQ(lines[0].to_json(), one.to_json());
+  EXPECT_EQ(lines[1].to_json(), other.to_json());
+  EXPECT_NE(complaint({first, first}).find("seed 7 of a, JS is there twice"), std::string::npos);
+  std::ofstream(second, std::ios::app) << "half a li\n";
+  EXPECT_NE(complaint({second}).find("line 2"), std::string::npos);
+  std::filesystem::remove(first);
+  std::filesystem::remove(second);
 }
 
 }  // namespace
