@@ -266,9 +266,9 @@ Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Gener
   const LogRatioFunction log_ratio = differentiated(
       [&](const Tensor& z) { return energy_log_ratio(model, z, config.evaluate.nodes); });
   config.anneal.chains = std::max<int64_t>(2, config.count);
-  const StepSizes sizes =
+  const Route route =
       pilot_run(log_ratio, model.dimension(), config.anneal, where, generator, progress);
-  return ais(log_ratio, model.dimension(), sizes, config.anneal, where, generator, progress)
+  return ais(log_ratio, model.dimension(), route, config.anneal, where, generator, progress)
       .points.slice(0, 0, config.count);
 }
 

@@ -116,11 +116,11 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
       differentiated([&](const Tensor& z) { return energy_log_ratio(model, z, nodes); }),
       {anneal.chains, d}, where, options.graph);
   const LogRatioFunction log_ratio = [&](const Tensor& z) { return recorded(z); };
-  const StepSizes sizes = pilot_run(log_ratio, d, anneal, where, generator, progress);
-  const AisResult forward = ais(log_ratio, d, sizes, anneal, where, generator, progress);
-  const StepSizes sizes_back = pilot_run_back(
-      log_ratio, pilot_points(images.z, some, anneal.chains), anneal, generator, progress);
-  const RaiseResult backward = raise(log_ratio, images.z.index_select(0, rows_there), sizes_back,
+  const Route there = pilot_run(log_ratio, d, anneal, where, generator, progress);
+  const AisResult forward = ais(log_ratio, d, there, anneal, where, generator, progress);
+  const Route back_again = pilot_run_back(log_ratio, pilot_points(images.z, some, anneal.chains),
+                                          anneal, generator, progress);
+  const RaiseResult backward = raise(log_ratio, images.z.index_select(0, rows_there), back_again,
                                      anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);
   EnergyAnnealReport report = plain_figures(forward, backward);

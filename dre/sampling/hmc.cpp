@@ -63,7 +63,9 @@ Transition transition(const LogRatioFunction& log_ratio, double beta, const Chai
                       const Tensor& step, int64_t leapfrogs, at::Generator& generator) {
   const torch::NoGradGuard no_grad;
   const Phase before{chains, normal(chains.z.sizes(), chains.z.options(), generator)};
-  const Phase after = leapfrog(log_ratio, beta, before, step, leapfrogs);
+  // Trajectories of one length would bring the chains of some targets back to where they came from.
+  const Tensor share = uniform({chains.z.size(0), 1}, step.options(), generator).mul(0.8).add(0.2);
+  const Phase after = leapfrog(log_ratio, beta, before, step * share, leapfrogs);
   const Tensor gain = log_joint(after, beta) - log_joint(before, beta);
   const Tensor probability = gain.clamp_max(0).exp().nan_to_num(0.0);
   const Tensor draw = uniform(gain.sizes(), gain.options(), generator);

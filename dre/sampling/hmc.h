@@ -35,8 +35,8 @@ struct Phase {
   Tensor momentum;  ///< [m, d]
 };
 
-/// `count` leapfrog steps of size `step` (one number, []): volume-preserving, and reversible by
-/// turning the momentum round.
+/// `count` leapfrog steps of size `step` ([], or [m, 1] for a size a chain): volume-preserving, and
+/// reversible by turning the momentum round.
 Phase leapfrog(const LogRatioFunction& log_ratio, double beta, Phase phase, const Tensor& step,
                int64_t count);
 
@@ -45,8 +45,9 @@ struct Transition {
   Tensor acceptance;  ///< [], mean probability of acceptance; on the device
 };
 
-/// One Metropolis-corrected trajectory: leaves f_β invariant. A chain that leaves the finite
-/// numbers stays where it was. generator: on the chains' device.
+/// One Metropolis-corrected trajectory, whose steps are for every chain a random share between 0.2
+/// and 1 of `step` long: leaves f_β invariant. A chain that leaves the finite numbers stays where
+/// it was. generator: on the chains' device.
 Transition transition(const LogRatioFunction& log_ratio, double beta, const Chains& chains,
                       const Tensor& step, int64_t leapfrogs, at::Generator& generator);
 

@@ -89,8 +89,9 @@ class Mnist final : public Experiment {
         text("log r is the integral over time by ", fit.evaluate.nodes,
              " Gauss–Legendre nodes. AIS and RAISE refer to the energy with ", plan.evaluate.nodes,
              " nodes: ", plan.anneal.chains, " chains, ", plan.anneal.leapfrogs,
-             " leapfrog steps a temperature, step sizes found in a pilot run of ",
-             plan.anneal.pilot_steps, " temperatures and then frozen. RAISE anneals ",
+             " leapfrog steps a temperature; the lengths of these steps and the temperatures were "
+             "found in a pilot run of ",
+             plan.anneal.pilot_steps, " knots each way and then frozen. RAISE anneals ",
              plan.evaluate.rows,
              " test images backwards; their direct bits carry the result over to all of them. AIS "
              "takes the energy of all test images."),

@@ -22,7 +22,7 @@ AnnealOptions small_run(int64_t chains, int64_t steps) {
 }
 
 struct Found {
-  StepSizes step_sizes;
+  Route route;
   AisResult forward;
   RaiseResult backward;
   Tensor gap;  ///< of the reverse estimate over the true log-density, point by point
@@ -33,13 +33,13 @@ Found estimate(const Target& target, const AnnealOptions& options, int64_t point
   auto generator = context.generator("run");
   Progress silent;
   const LogRatioFunction log_ratio = target.function();
-  const StepSizes sizes =
+  const Route route =
       pilot_run(log_ratio, target.dimension, options, context.options(), generator, silent);
   const Tensor z = target.draw(points, generator);
   const AisResult forward =
-      ais(log_ratio, target.dimension, sizes, options, context.options(), generator, silent);
-  const RaiseResult backward = raise(log_ratio, z, sizes, options, generator, silent);
-  return {sizes, forward, backward, backward.values - target.log_density(z)};
+      ais(log_ratio, target.dimension, route, options, context.options(), generator, silent);
+  const RaiseResult backward = raise(log_ratio, z, route, options, generator, silent);
+  return {route, forward, backward, backward.values - target.log_density(z)};
 }
 
 class Annealing : public ::testing::TestWithParam<Target> {};
@@ -48,7 +48,7 @@ class Annealing : public ::testing::TestWithParam<Target> {};
 /// both to it.
 TEST_P(Annealing, SlowAnnealingBracketsTheTruth) {
   const Found found = estimate(GetParam(), small_run(1000, 80), 1000);
-  const auto& [sizes, forward, backward, gap] = found;
+  const auto& [route, forward, backward, gap] = found;
   EXPECT_NEAR(forward.log_normaliser, GetParam().log_normaliser, 4 * forward.standard_error);
   EXPECT_LT(forward.standard_error, 0.05);
   EXPECT_LT(weighted_mean(gap), 4 * standard_error(gap));
@@ -65,12 +65,12 @@ TEST_P(Annealing, WeightsOfAFewStepsAreUnbiased) {
   auto generator = context.generator("few steps");
   Progress silent;
   const AnnealOptions options = small_run(40000, 3);
-  const StepSizes sizes(torch::full({2}, 0.4, torch::kFloat64));
-  const AisResult forward = ais(target.function(), target.dimension, sizes, options,
+  const Route route = Route::even(0.4, torch::kFloat64);
+  const AisResult forward = ais(target.function(), target.dimension, route, options,
                                 context.options(), generator, silent);
   EXPECT_NEAR(forward.log_normaliser, target.log_normaliser, 4 * forward.standard_error);
   const Tensor z = target.draw(40000, generator);
-  const RaiseResult backward = raise(target.function(), z, sizes, options, generator, silent);
+  const RaiseResult backward = raise(target.function(), z, route, options, generator, silent);
   const Tensor weights = (backward.values - target.log_density(z)).exp();
   EXPECT_NEAR(weighted_mean(weights), 1, 4 * standard_error(weights));
 }
@@ -84,75 +84,6 @@ TEST_P(Annealing, FewStepsWidenTheBracket) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Annealing, ::testing::ValuesIn(targets()),
                          [](const auto& info) { return info.param.name; });
-
-TEST(StepSizes, PilotRunReachesTheWantedAcceptance) {
-  const Target target = gaussian_tilt(20, 8, 0.3, 0);  // narrower and narrower along the path
-  AnnealOptions options = small_run(200, 100);
-  options.pilot_steps = 200;
-  const Found found = estimate(target, options, 10);
-  const Tensor& sizes = found.step_sizes.sizes();
-  EXPECT_LT(sizes[-1].item<double>(), 0.6 * sizes[0].item<double>());
-  EXPECT_NEAR(found.forward.acceptance, 0.6, 0.05);
-}
-
-TEST(StepSizes, PilotRunFollowsATargetThatNarrowsQuickly) {
-  const Target target = gaussian_tilt(20, 2000, 0.3, 0);
-  AnnealOptions options = small_run(100, 100);
-  options.pilot_steps = 50;
-  EXPECT_NEAR(estimate(target, options, 10).forward.acceptance, 0.6, 0.2);
-}
-
-/// A funnel: the first coordinate u is N(0, 1), the others have the width exp(u). Chains from N(0,
-/// I) seldom come into its neck, and pass on steps that no point there survives.
-TEST(StepSizes, PilotRunBackFitsPointsThatForwardChainsMiss) {
-  const int64_t d = 5;
-  const LogRatioFunction log_ratio = differentiated([=](const Tensor& z) {
-    const Tensor u = z.narrow(1, 0, 1), rest = z.narrow(1, 1, d - 1);
-    return (0.5 * rest.square() * (1 - (-2 * u).exp()) - u).sum(1);
-  });
-  auto generator = context.generator("funnel");
-  Progress silent;
-  const AnnealOptions options = small_run(200, 200);
-  const auto draw = [&] {
-    const Tensor z = normal({200, d}, torch::kFloat64, generator);
-    z.narrow(1, 0, 1).mul_(0.2).sub_(3);
-    z.narrow(1, 1, d - 1).mul_(z.narrow(1, 0, 1).exp());
-    return z;
-  };
-  const StepSizes there = pilot_run(log_ratio, d, options, context.options(), generator, silent);
-  const StepSizes back = pilot_run_back(log_ratio, draw(), options, generator, silent);
-  const Tensor z = draw(), truth = standard_normal_log_prob(z) + log_ratio(z).value;  // Z = 1
-  const RaiseResult with_there = raise(log_ratio, z, there, options, generator, silent);
-  const RaiseResult with_back = raise(log_ratio, z, back, options, generator, silent);
-  const Tensor gap_there = with_there.values - truth, gap_back = with_back.values - truth;
-  EXPECT_LT(with_there.acceptance, 0.3);
-  EXPECT_GT(with_back.acceptance, 0.5);
-  EXPECT_GT(weighted_mean(gap_back), weighted_mean(gap_there) + 1);
-  EXPECT_LT(weighted_mean(gap_back), 4 * standard_error(gap_back));
-}
-
-TEST(StepSizes, TheStartOfThePilotRunAsksNothingOfTheRatio) {
-  int64_t asked = 0;
-  const LogRatioFunction flat = [&](const Tensor& z) -> Slope {
-    ++asked;
-    return {torch::zeros({z.size(0)}, z.options()), torch::zeros_like(z)};
-  };
-  AnnealOptions options = small_run(10, 1);
-  options.pilot_steps = 3;
-  auto generator = context.generator("pilot");
-  Progress silent;
-  pilot_run(flat, 2, options, torch::kFloat64, generator, silent);
-  EXPECT_LT(asked, 100);  // 141 transitions would ask hundreds of times
-}
-
-TEST(StepSizes, AreInterpolated) {
-  const StepSizes sizes(torch::tensor({1.0, 2.0, 4.0}, torch::kFloat64));
-  EXPECT_DOUBLE_EQ(sizes.at(0).item<double>(), 1);
-  EXPECT_DOUBLE_EQ(sizes.at(0.0625).item<double>(), 1.5);
-  EXPECT_DOUBLE_EQ(sizes.at(0.25).item<double>(), 2);
-  EXPECT_DOUBLE_EQ(sizes.at(0.5625).item<double>(), 3);
-  EXPECT_DOUBLE_EQ(sizes.at(1).item<double>(), 4);
-}
 
 TEST(AnnealingRuns, BlocksAndSeedsDecideNothingElse) {
   const Target target = mixture(2, 1.0, 0.6, -1);
@@ -178,9 +109,9 @@ TEST(AnnealingRuns, AStopIsToldToTheCaller) {
   } stopped;
   const Target target = mixture(1, 1.2, 0.5, 2);
   auto generator = context.generator("run");
-  const StepSizes sizes(torch::full({2}, 0.4, torch::kFloat64));
+  const Route route = Route::even(0.4, torch::kFloat64);
   EXPECT_FALSE(
-      ais(target.function(), 1, sizes, small_run(10, 5), context.options(), generator, stopped)
+      ais(target.function(), 1, route, small_run(10, 5), context.options(), generator, stopped)
           .finished);
 }
 

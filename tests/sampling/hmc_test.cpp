@@ -61,7 +61,7 @@ TEST_P(Hmc, TransitionsLeaveTheTargetInvariant) {
   Chains chains = start_chains(target.function(), target.draw(m, generator));
   double acceptance = 0;
   for (int i = 0; i < 5; ++i) {
-    auto [moved, accepted] = transition(target.function(), 1, chains, number(0.75), 3, generator);
+    auto [moved, accepted] = transition(target.function(), 1, chains, number(1.2), 3, generator);
     chains = moved;
     acceptance += accepted.item<double>() / 5;
   }
@@ -82,7 +82,7 @@ TEST_P(Hmc, SlopesBelongToThePoints) {
   const Target& target = GetParam();
   auto generator = context.generator("draws");
   Chains chains = start_chains(target.function(), target.draw(100, generator));
-  chains = transition(target.function(), 0.5, chains, number(1.0), 3, generator).chains;
+  chains = transition(target.function(), 0.5, chains, number(1.2), 3, generator).chains;
   const Slope fresh = target.function()(chains.z);
   EXPECT_TRUE(torch::allclose(chains.slope.value, fresh.value, 1e-12, 1e-12));
   EXPECT_TRUE(torch::allclose(chains.slope.gradient, fresh.gradient, 1e-12, 1e-12));
