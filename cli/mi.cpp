@@ -106,7 +106,9 @@ int run_mi(int argc, char** argv) {
   int64_t dx = 0, dy = 0;
   CLI::App app(
       "Mutual information of two groups of columns of one table: --x a,b --y c,d, or the first DX "
-      "columns and the DY columns behind them. With --quiet just the number is printed.",
+      "columns and the DY columns behind them. With --quiet just the number is printed. The method "
+      "auto learns from all pairings of the rows of a batch; any other compares the rows with "
+      "shuffles of them.",
       who);
   app.add_option("file", file, "file with the rows, as --data")->type_name("FILE");
   app.add_option("dx", dx, "columns of the first group")->type_name("DX");

@@ -238,14 +238,6 @@ double learned_share(const Opinions& numerator, const Tensor& weight0, const Opi
 
 double kept_weight(const FitResult& fit) { return learned_weight(fit.estimator); }
 
-TwoScores rated_by(const FitResult& fit, const Samples& numerator, const Samples& denominator) {
-  const Opinions top = opinions(fit.estimator, numerator.x);
-  const Opinions bottom = opinions(fit.estimator, denominator.x);
-  const double share =
-      learned_share(top, numerator.weight, bottom, denominator.weight, kept_weight(fit));
-  return {top.mixed(share), numerator.weight, bottom.mixed(share), denominator.weight};
-}
-
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator) {
   check_data(rows >= folds, "cannot make ", folds, " folds of ", rows, " rows; use fewer --folds");
   return at::randperm(rows, generator, torch::kInt64).remainder(folds);

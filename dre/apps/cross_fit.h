@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "dre/apps/fit.h"
-#include "dre/numeric/logistic_line.h"
 
 namespace dre {
 
@@ -50,9 +49,6 @@ double learned_share(const Opinions& numerator, const Tensor& weight0, const Opi
 
 /// The weight of what a fit learned, as it decided for itself.
 double kept_weight(const FitResult& fit);
-
-/// Log-ratios of rows by one fit that has not seen them, with the share that they prefer.
-TwoScores rated_by(const FitResult& fit, const Samples& numerator, const Samples& denominator);
 
 /// Rows of one side of which every fold has the same share. -> [n], int64, in 0 .. folds - 1
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator);

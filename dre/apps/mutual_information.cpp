@@ -79,6 +79,18 @@ Strings first_columns(const GroupsOptions& options, int64_t count) {
   return all;
 }
 
+/// A model of x and y side by side, of the pairs against shuffles of them.
+class JointCritic final : public PairCritic {
+ public:
+  explicit JointCritic(Estimator estimator) : estimator_(std::move(estimator)) {}
+  Opinions opinions(const Tensor& x, const Tensor& y) const override {
+    return dre::opinions(estimator_, torch::cat({x, y}, 1));
+  }
+
+ private:
+  Estimator estimator_;
+};
+
 /// One out-of-fold fit after the other, with shuffles of their own.
 class Measuring {
  public:
@@ -133,22 +145,8 @@ class Measuring {
     std::mutex& mutex_;
   };
 
-  Tensor rows(const Tensor& which, const Tensor& y_which) const {
-    return torch::cat({groups_.x.index_select(0, which), groups_.y.index_select(0, y_which)}, 1);
-  }
-
-  /// `times` shuffles of the rows, none of which keeps its own partner more often than by chance.
-  Tensor shuffled(const Tensor& which, int64_t times, at::Generator& generator) const {
-    std::vector<Tensor> all;
-    for (int64_t i = 0; i < times; ++i) {
-      const Tensor order = at::randperm(which.size(0), generator, torch::kInt64);
-      all.push_back(rows(which, which.index_select(0, order)));
-    }
-    return torch::cat(all);
-  }
-
-  /// A model of these rows, or of `most` of them, against shuffles of them.
-  FitResult fit_to(Tensor which, int64_t most, int64_t stream) {
+  /// A model of these rows, or of `most` of them.
+  PairFit fit_to(Tensor which, int64_t most, int64_t stream) {
     const at::AutoGradMode with_grad(true);
     auto generator = context_.generator(text("shuffles of fold ", stream));
     if (which.size(0) > most)
@@ -157,24 +155,45 @@ class Measuring {
     FitOptions own = options_.fit;
     own.seed += stream;
     Quiet quiet(progress_, mutex_);
-    return fit_any(make_samples(rows(which, which)),
-                   make_samples(shuffled(which, options_.shuffles, generator)), names_, own, quiet);
+    const Tensor x = groups_.x.index_select(0, which), y = groups_.y.index_select(0, which);
+    return options_.fit.method == "auto"
+               ? fit_pairs(x, y, groups_.x_names, groups_.y_names, options_.pairs, own, quiet)
+               : fit_joint(x, y, own, generator, quiet);
+  }
+
+  PairFit fit_joint(const Tensor& x, const Tensor& y, const FitOptions& own,
+                    at::Generator& generator, Progress& quiet) const {
+    std::vector<Tensor> apart;
+    for (int64_t i = 0; i < options_.shuffles; ++i) {
+      const Tensor order = at::randperm(y.size(0), generator, torch::kInt64);
+      apart.push_back(torch::cat({x, y.index_select(0, order)}, 1));
+    }
+    const FitResult result = fit_any(make_samples(torch::cat({x, y}, 1)),
+                                     make_samples(torch::cat(apart)), names_, own, quiet);
+    return {std::make_shared<JointCritic>(result.estimator), kept_weight(result),
+            result.interrupted};
   }
 
   Tensor rows_of(int64_t fold) const { return (fold_ == fold).nonzero().squeeze(1); }
 
+  /// Of rows with the y of others, or with their own.
+  Opinions opinions(const PairFit& fit, const Tensor& which, const Tensor& y_which) const {
+    return fit.critic->opinions(groups_.x.index_select(0, which),
+                                groups_.y.index_select(0, y_which));
+  }
+
   /// Rates the rows of a fold by a model of the others. False: interrupted.
   bool rate(int64_t fold) {
-    const FitResult result =
+    const PairFit result =
         fit_to((fold_ != fold).nonzero().squeeze(1), options_.cross_fit.fit_rows, fold);
     if (result.interrupted) return false;
     const Tensor mine = rows_of(fold);
-    const Opinions joint = opinions(result.estimator, rows(mine, mine));
-    const Opinions apart = opinions(result.estimator, rows(mine, partner_.index_select(0, mine)));
+    const Opinions joint = opinions(result, mine, mine);
+    const Opinions apart = opinions(result, mine, partner_.index_select(0, mine));
     const std::lock_guard lock(mutex_);
     joint_.put(mine, joint);
     shuffled_.put(mine, apart);
-    kept_ += kept_weight(result) / static_cast<double>(options_.cross_fit.folds);
+    kept_ += result.kept / static_cast<double>(options_.cross_fit.folds);
     return true;
   }
 
@@ -182,12 +201,14 @@ class Measuring {
   /// the others had.
   bool rate_by_half() {
     const int64_t folds = options_.cross_fit.folds;
-    const FitResult result = fit_to((fold_ < (folds - 1) / 2).nonzero().squeeze(1),
-                                    options_.cross_fit.fit_rows / 2, folds);
+    const PairFit result = fit_to((fold_ < (folds - 1) / 2).nonzero().squeeze(1),
+                                  options_.cross_fit.fit_rows / 2, folds);
     if (result.interrupted) return false;
     half_rows_ = (fold_ >= (folds - 1) / 2).nonzero().squeeze(1);
-    half_ = rated_by(result, make_samples(rows(half_rows_, half_rows_)),
-                     make_samples(rows(half_rows_, partner_.index_select(0, half_rows_))));
+    const Opinions joint = opinions(result, half_rows_, half_rows_);
+    const Opinions apart = opinions(result, half_rows_, partner_.index_select(0, half_rows_));
+    const double share = learned_share(joint, {}, apart, {}, result.kept);
+    half_ = {joint.mixed(share), {}, apart.mixed(share), {}};
     return true;
   }
 
@@ -256,16 +277,18 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
 }
 
 MutualInformationOptions::MutualInformationOptions() : fit(quick_fit()) {
-  // The sides differ in dependence alone and overlap: the plain classifier learns it from fewer
-  // rows than one that also tells the steps between them apart.
-  fit.method = "nce";
+  fit.method = "auto";
   fit.train.steps = 4000;
-  fit.train.patience = 600;
+  fit.train.batch = 128;
+  fit.train.rate = 2e-3;
+  fit.train.patience = 400;
 }
 
 void MutualInformationOptions::visit(OptionVisitor& v) {
   cross_fit.visit(v);
-  v("shuffles", shuffles, at_least(1), "shuffles of the rows that stand for independence");
+  pairs.visit(v);
+  v("shuffles", shuffles, at_least(1),
+    "shuffles of the rows that stand for independence, for a method by name");
   v("level", level, {0, 1, true, true}, "of the confidence interval");
   fit.visit(v);
 }

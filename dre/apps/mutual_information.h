@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dre/apps/divergence.h"
+#include "dre/apps/pair_critic.h"
 #include "dre/apps/warning.h"
 #include "dre/data/encoding.h"
 
@@ -34,6 +35,7 @@ Groups load_groups(const GroupsOptions& options, int64_t dx = 0, int64_t dy = 0)
 
 struct MutualInformationOptions {
   CrossFitOptions cross_fit;
+  PairCriticOptions pairs;
   int64_t shuffles = 4;
   double level = 0.95;
   FitOptions fit;
@@ -51,8 +53,9 @@ struct MutualInformation {
   bool interrupted = false;
 };
 
-/// Each model is fitted to the rows outside its fold, against `shuffles` shuffles of them, and
-/// rates the rows of the fold; these against one shuffle of their own recalibrate the log-ratios.
+/// Each model is fitted to the rows outside its fold, and rates the rows of the fold; these against
+/// one shuffle of their own recalibrate the log-ratios. The method "auto" is the critic of pairs
+/// (apps/pair_critic.h); any other is fitted to the rows against `shuffles` shuffles of them.
 MutualInformation mutual_information(const Groups& groups, const MutualInformationOptions& options,
                                      Progress& progress);
 
