@@ -23,8 +23,8 @@ jobs_of() { # PAIR SEEDS [FLAG...]
 run() { # PAIR FIRST COUNT [FLAG...]
   local to=$folder/$1.$2.$3
   [ -e "$to.jsonl" ] && return
-  "$tool" --pairs "$1" --first-seed "$2" --seeds "$3" "${@:4}" > "$to.part"
-  mv "$to.part" "$to.jsonl"
+  "$tool" --pairs "$1" --first-seed "$2" --seeds "$3" "${@:4}" > "$to.part" &&
+    mv "$to.part" "$to.jsonl"
 }
 export -f run
 

@@ -74,13 +74,19 @@ Bits carried_over(const Tensor& all, const Tensor& some, const Tensor& rows) {
   return {base.value + shift.value, std::hypot(base.error, shift.error)};
 }
 
-/// Images for the pilot run of the way back: between those that are annealed, where not all of them
-/// are.
-Tensor pilot_points(const Tensor& z, int64_t annealed, int64_t chains) {
-  const int64_t apart = z.size(0) / annealed;
-  return z.index_select(
-      0,
-      at::arange(std::min(chains, annealed), z.options().dtype(torch::kInt64)) * apart + apart / 2);
+/// `count` of `all` rows, evenly spread: [count], int64, host.
+Tensor evenly(int64_t count, int64_t all) {
+  return at::floor_divide(at::arange(count, torch::kInt64) * all, count);
+}
+
+/// Rows for the pilot run of the way back: evenly from those that are not annealed, from all where
+/// there are hardly others.
+Tensor pilot_rows(const Tensor& annealed, int64_t all, int64_t chains) {
+  Tensor free = at::ones({all}, torch::kBool);
+  free.index_fill_(0, annealed, false);
+  Tensor others = free.nonzero().squeeze(1);
+  if (others.size(0) < 2) others = at::arange(all, torch::kInt64);
+  return others.index_select(0, evenly(std::min(chains, others.size(0)), others.size(0)));
 }
 
 /// Everything but the bits.
@@ -108,8 +114,8 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const int64_t d = model.dimension(), all = pixels.size(0);
   const int64_t some = options.rows > 0 ? std::min(options.rows, all) : all;
   const Placed images = place(model, pixels, options, generator);
-  const Tensor rows = at::arange(some, torch::kInt64) * (all / some);
-  const Tensor rows_there = rows.to(pixels.device());
+  const Tensor rows = evenly(some, all), rows_there = rows.to(pixels.device());
+  const Tensor pilots = pilot_rows(rows, all, anneal.chains).to(pixels.device());
   const auto where = model.context().options();
   const TimeNodes nodes = time_nodes(model, options.nodes);
   RecordedSlope recorded(
@@ -118,8 +124,8 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const LogRatioFunction log_ratio = [&](const Tensor& z) { return recorded(z); };
   const Route there = pilot_run(log_ratio, d, anneal, where, generator, progress);
   const AisResult forward = ais(log_ratio, d, there, anneal, where, generator, progress);
-  const Route back_again = pilot_run_back(log_ratio, pilot_points(images.z, some, anneal.chains),
-                                          anneal, generator, progress);
+  const Route back_again =
+      pilot_run_back(log_ratio, images.z.index_select(0, pilots), anneal, generator, progress);
   const RaiseResult backward = raise(log_ratio, images.z.index_select(0, rows_there), back_again,
                                      anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);

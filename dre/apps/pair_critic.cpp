@@ -1,5 +1,6 @@
 #include "dre/apps/pair_critic.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dre/base/error.h"
@@ -10,6 +11,7 @@ namespace dre {
 namespace {
 
 constexpr int64_t largest_block = 512;
+constexpr int64_t rows_at_once = 8192;
 constexpr int64_t reference_shuffles = 4;
 
 Tensor shuffled(const Tensor& rows, at::Generator& generator) {
@@ -18,7 +20,8 @@ Tensor shuffled(const Tensor& rows, at::Generator& generator) {
 
 /// The Gaussian log-ratio of pairs as a dot product: with z = z_x + z_y in the basis that makes the
 /// covariances of pairs and pairings diagonal, it is c + l(z_x) + l(z_y) - (w z_x)·z_y,
-/// l(z) = h·z - w·z²/2, w = 1/V0 - 1/V1, h = m0/V0 - m1/V1.
+/// l(z) = h·z - w·z²/2, w = 1/V0 - 1/V1, h = m0/V0 - m1/V1. In float64: where x and y nearly decide
+/// each other, large terms leave a small sum.
 class PairReference final {
  public:
   /// u: [n, dx], v: [n, dy] in coordinates of their own, float64.
@@ -30,25 +33,22 @@ class PairReference final {
     const Tensor origin = basis_.forward(torch::zeros({1, basis_.columns()}, torch::kFloat64));
     const Tensor map = basis_.forward(torch::eye(basis_.columns(), torch::kFloat64)) - origin;
     const Tensor constant = gaussian_log_ratio(ends_, torch::zeros_like(origin));
-    x_map_ = map.slice(0, 0, u.size(1)).to(context.options());
-    y_map_ = map.slice(0, u.size(1)).to(context.options());
-    origin_ = origin.to(context.options());
-    constant_ = constant.to(context.options());
-    curvature_ = (1 / m.variance0 - 1 / m.variance1).to(context.options());
-    slope_ = (m.mean0 / m.variance0 - m.mean1 / m.variance1).to(context.options());
+    x_map_ = map.slice(0, 0, u.size(1)).to(context.device);
+    y_map_ = map.slice(0, u.size(1)).to(context.device);
+    origin_ = origin.to(context.device);
+    constant_ = constant.to(context.device);
+    curvature_ = (1 / m.variance0 - 1 / m.variance1).to(context.device);
+    slope_ = (m.mean0 / m.variance0 - m.mean1 / m.variance1).to(context.device);
   }
 
-  /// Factors of x and of y whose products, summed up, are the log-ratio: [n, k].
-  Tensor left(const Tensor& u) const {
-    const Tensor z = u.matmul(x_map_), term = own(z);
-    return torch::cat({-curvature_ * z, term, torch::ones_like(term)}, 1);
-  }
-  Tensor right(const Tensor& v) const {
-    const Tensor z = v.matmul(y_map_) + origin_, term = own(z) + constant_;
-    return torch::cat({z, torch::ones_like(term), term}, 1);
+  /// Of every u with every v: [n, n].
+  Tensor scores(const Tensor& u, const Tensor& v) const {
+    const Tensor left = u.to(torch::kFloat64).matmul(x_map_);
+    const Tensor right = v.to(torch::kFloat64).matmul(y_map_) + origin_;
+    return own(left) + own(right).t() + constant_ - (curvature_ * left).matmul(right.t());
   }
 
-  /// In float64: [n].
+  /// Of the pairs, on the host: [n].
   Tensor log_ratio(const Tensor& u, const Tensor& v) const {
     return gaussian_log_ratio(ends_, basis_.forward(torch::cat({u, v}, 1)));
   }
@@ -70,12 +70,11 @@ class PairReference final {
   Tensor x_map_, y_map_, origin_, constant_, curvature_, slope_;
 };
 
-/// The networks of x and y, and the reference unless there is none.
+/// The networks of x and y.
 class Towers final {
  public:
-  Towers(int64_t dx, int64_t dy, int64_t rank, const ScoreOptions& options, const Context& context,
-         std::shared_ptr<const PairReference> reference)
-      : dx_(dx), reference_(std::move(reference)) {
+  Towers(int64_t dx, int64_t dy, int64_t rank, const ScoreOptions& options, const Context& context)
+      : dx_(dx) {
     auto generator = context.generator("weights");
     const auto widths = [&](int64_t inputs) {
       std::vector<int64_t> all = {inputs};
@@ -89,22 +88,16 @@ class Towers final {
     y_ = add_stack(parameters_, "y", widths(dy), options.activation, false, context, generator);
   }
 
-  /// u: [n, dx], v: [m, dy] -> factors whose products, summed up, are the scores: [n, K], [m, K].
-  Tensor left(const Tensor& u) const {
-    const Tensor learned = x_(u).value;
-    return reference_ ? torch::cat({learned, reference_->left(u)}, 1) : learned;
-  }
-  Tensor right(const Tensor& v) const {
-    const Tensor learned = y_(v).value;
-    return reference_ ? torch::cat({learned, reference_->right(v)}, 1) : learned;
-  }
+  /// u: [n, dx], v: [m, dy] -> factors whose products, summed up, are what is learned: [n, rank],
+  /// [m, rank].
+  Tensor left(const Tensor& u) const { return x_(u).value; }
+  Tensor right(const Tensor& v) const { return y_(v).value; }
 
   int64_t dx() const { return dx_; }
   Parameters& parameters() { return parameters_; }
 
  private:
   int64_t dx_;
-  std::shared_ptr<const PairReference> reference_;
   Parameters parameters_;
   DenseStack x_, y_;
 };
@@ -112,17 +105,23 @@ class Towers final {
 /// The rows of a batch are pairs (u, v) side by side; its other half is not looked at.
 class PairObjective final : public Objective {
  public:
-  explicit PairObjective(const Towers& towers) : towers_(towers) {}
+  /// reference: none where it is null.
+  PairObjective(const Towers& towers, const PairReference* reference)
+      : towers_(towers), reference_(reference) {}
 
   Terms terms(const Batch& batch, const Tensor&, at::Generator&) const override {
-    const Tensor left = towers_.left(batch.x0.slice(1, 0, towers_.dx()));
-    const Tensor right = towers_.right(batch.x0.slice(1, towers_.dx()));
+    const Tensor u = batch.x0.slice(1, 0, towers_.dx()), v = batch.x0.slice(1, towers_.dx());
+    const Tensor left = towers_.left(u), right = towers_.right(v);
     // Pairings grow with the square of the rows: many rows are told apart block by block.
     const int64_t n = left.size(0), blocks = (n + largest_block - 1) / largest_block;
     std::vector<Tensor> losses;
     for (int64_t i = 0; i < blocks; ++i) {
-      const int64_t from = i * n / blocks, to = (i + 1) * n / blocks;
-      losses.push_back(loss(left.slice(0, from, to).matmul(right.slice(0, from, to).t())));
+      const auto own = [&](const Tensor& rows) {
+        return rows.slice(0, i * n / blocks, (i + 1) * n / blocks);
+      };
+      Tensor scores = own(left).matmul(own(right).t());
+      if (reference_) scores = scores + reference_->scores(own(u), own(v)).to(scores.scalar_type());
+      losses.push_back(loss(scores));
     }
     return {{}, torch::cat(losses)};
   }
@@ -141,7 +140,19 @@ class PairObjective final : public Objective {
   }
 
   const Towers& towers_;
+  const PairReference* reference_;
 };
+
+/// Of groups of which one does not vary: nothing depends on it.
+class Independence final : public PairCritic {
+ public:
+  Opinions opinions(const Tensor& x, const Tensor&) const override {
+    const Tensor none = torch::zeros({x.size(0)}, torch::kFloat64);
+    return {none, none};
+  }
+};
+
+bool varies(const Tensor& rows) { return (rows.amax(0) > rows.amin(0)).any().item<bool>(); }
 
 /// The mean of several pairs of networks.
 class Critic final : public PairCritic {
@@ -156,16 +167,29 @@ class Critic final : public PairCritic {
 
   Opinions opinions(const Tensor& x, const Tensor& y) const override {
     const at::NoGradGuard no_grad;
+    std::vector<Tensor> reference, learned;
+    for (int64_t first = 0; first < x.size(0); first += rows_at_once) {
+      const Opinions some = of_block(x.slice(0, first, first + rows_at_once),
+                                     y.slice(0, first, first + rows_at_once));
+      reference.push_back(some.reference);
+      learned.push_back(some.learned);
+    }
+    return {torch::cat(reference), torch::cat(learned)};
+  }
+
+ private:
+  Opinions of_block(const Tensor& x, const Tensor& y) const {
     const Tensor u = x_.forward(x), v = y_.forward(y);
     const Tensor near_u = u.to(context_.options()), near_v = v.to(context_.options());
     Tensor learned = torch::zeros({u.size(0)}, torch::kFloat64);
     for (const auto& member : members_)
       learned += (member->left(near_u) * member->right(near_v)).sum(1).cpu();
     learned /= static_cast<double>(members_.size());
-    return {reference_ ? reference_->log_ratio(u, v) : learned, learned};
+    if (!reference_) return {learned, learned};
+    const Tensor reference = reference_->log_ratio(u, v);
+    return {reference, reference + learned};
   }
 
- private:
   Coordinates x_, y_;
   std::shared_ptr<const PairReference> reference_;
   std::vector<std::unique_ptr<const Towers>> members_;
@@ -196,8 +220,8 @@ class PairFitting final {
     std::vector<std::unique_ptr<const Towers>> members;
     for (int64_t i = 0; i < options_.members; ++i) {
       const Context own = context_.child(text("member ", i));
-      auto towers = std::make_unique<Towers>(dx_, rows_.columns() - dx_, options_.rank, fit_.score,
-                                             own, reference_);
+      auto towers =
+          std::make_unique<Towers>(dx_, rows_.columns() - dx_, options_.rank, fit_.score, own);
       const TrainResult training = train(*towers, own, progress);
       out.interrupted = training.status == TrainResult::Status::interrupted;
       if (out.interrupted) return out;
@@ -220,9 +244,12 @@ class PairFitting final {
     auto generator = own.generator("split");
     const Split parts = split(rows_, fit_.held_out, generator);
     const TrainData data{parts.train, parts.train, parts.held_out, parts.held_out};
-    const PairObjective objective(towers);
+    const PairObjective objective(towers, reference_.get());
     const auto times = make_time_sampler(fit_.times);
-    Trainer trainer(objective, towers.parameters(), *times, data, fit_.train, own);
+    // A row twice in a batch would be told apart from itself.
+    TrainOptions options = fit_.train;
+    options.batch = std::min(options.batch, std::max<int64_t>(2, parts.train.rows()));
+    Trainer trainer(objective, towers.parameters(), *times, data, options, own);
     return trainer.run(progress);
   }
 
@@ -244,6 +271,7 @@ PairFit fit_pairs(const Tensor& x, const Tensor& y, const std::vector<std::strin
   validate(fit);
   check(x.size(0) == y.size(0), "pairs need as many rows of x as of y, got ", x.size(0), " and ",
         y.size(0));
+  if (!varies(x) || !varies(y)) return {std::make_shared<Independence>(), 0, false};
   return PairFitting(x, y, x_names, y_names, options, fit).run(progress);
 }
 

@@ -20,7 +20,7 @@ struct AnnealOptions {
     v("anneal-steps", steps, at_least(1), "temperatures between the noise model and the model");
     v("leapfrogs", leapfrogs, at_least(1), "leapfrog steps of a transition");
     v("pilot-steps", pilot_steps, at_least(1),
-      "temperatures of the pilot run, in which the step size is adapted");
+      "temperatures of each pilot run, one there and one back; each takes 5 to 30 transitions");
     v("acceptance", acceptance, between(0.05, 0.95), "acceptance the step size is adapted to");
     v("adaptation", adaptation, positive(), "relative change of the step size in the pilot run");
     v("first-step", first_step, positive(), "step size the pilot run starts from");

@@ -32,10 +32,13 @@ class Pilot {
   /// where the chains are; they stay there.
   void burn_in(const LogRatioFunction& log_ratio, double beta, const Chains& chains) {
     const auto most = static_cast<int64_t>(std::log(1000.0) / std::log1p(options_.adaptation));
+    progress_.begin("finding a first step", most);
     for (int64_t i = 0; i < most && !progress_.stop_requested(); ++i) {
       Chains tried = chains;
       move(log_ratio, beta, tried);
+      progress_.advance(i + 1, "");
     }
+    progress_.end();
   }
 
   /// Takes the chains from β = 0 to 1, or back.
@@ -59,8 +62,10 @@ class Pilot {
   void settle(const LogRatioFunction& log_ratio, double beta, Chains& chains) {
     const double wanted = options_.acceptance;
     for (int64_t tries = 0; tries < most_tries && !progress_.stop_requested(); ++tries) {
-      const double found = move(log_ratio, beta, chains).item<double>();
-      if (tries + 1 >= fewest_tries && found > wanted / 2 && found < (1 + wanted) / 2) break;
+      const Tensor acceptance = move(log_ratio, beta, chains);
+      if (tries + 1 < fewest_tries) continue;
+      const double found = acceptance.item<double>();
+      if (found > wanted / 2 && found < (1 + wanted) / 2) break;
     }
   }
 
@@ -85,6 +90,8 @@ class Pilot {
 /// ∫ spread dβ from 0 to each knot. A hundredth of its mean is added everywhere, so that no part of
 /// the way is left out because the pilot run saw nothing there.
 std::vector<double> lengths(const Tensor& spread) {
+  check(spread.dim() == 1 && spread.size(0) >= 2, "a spread must be [k] with k >= 2, got ",
+        spread.sizes());
   const Tensor known =
       at::nan_to_num(spread.to(torch::kCPU, torch::kFloat64), 0, 0, 0).contiguous();
   const int64_t last = known.size(0) - 1;
@@ -102,9 +109,8 @@ std::vector<double> lengths(const Tensor& spread) {
 
 Route::Route(const Tensor& step_sizes, const Tensor& spread)
     : step_sizes_(step_sizes.detach()), length_(lengths(spread)) {
-  check(step_sizes.dim() == 1 && step_sizes.size(0) >= 2 && spread.sizes() == step_sizes.sizes(),
-        "step sizes and spread must both be [k] with k >= 2, got ", step_sizes.sizes(), " and ",
-        spread.sizes());
+  check(spread.sizes() == step_sizes.sizes(), "step sizes and spread must both be [k], got ",
+        step_sizes.sizes(), " and ", spread.sizes());
 }
 
 Route Route::even(double step_size, const torch::TensorOptions& where) {
