@@ -16,7 +16,6 @@ class CheckpointFile final {
   CheckpointFile(const std::string& model_path, nlohmann::json options, nlohmann::json data);
 
   const std::string& path() const { return path_; }
-  bool exists() const;
 
   void save(const NamedTensors& state);
   bool saved() const { return saved_; }
@@ -29,6 +28,7 @@ class CheckpointFile final {
   void remove() const;
 
  private:
+  bool exists() const;
   NamedTensors load() const;
 
   std::string path_;

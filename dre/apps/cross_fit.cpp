@@ -236,6 +236,12 @@ double learned_share(const Opinions& numerator, const Tensor& weight0, const Opi
   return low;
 }
 
+TwoScores best_mix(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
+                   const Tensor& weight1, double otherwise) {
+  const double share = learned_share(numerator, weight0, denominator, weight1, otherwise);
+  return {numerator.mixed(share), weight0, denominator.mixed(share), weight1};
+}
+
 double kept_weight(const FitResult& fit) { return learned_weight(fit.estimator); }
 
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dre/apps/fit.h"
+#include "dre/numeric/logistic_line.h"
 
 namespace dre {
 
@@ -46,6 +47,10 @@ Opinions opinions(const Estimator& estimator, const Tensor& raw);
 /// a say: far apart the loss decides nothing.
 double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
                      const Tensor& weight1, double otherwise);
+
+/// Both sides mixed with the share that they prefer themselves.
+TwoScores best_mix(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
+                   const Tensor& weight1, double otherwise);
 
 /// The weight of what a fit learned, as it decided for itself.
 double kept_weight(const FitResult& fit);

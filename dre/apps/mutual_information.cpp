@@ -207,8 +207,7 @@ class Measuring {
     half_rows_ = (fold_ >= (folds - 1) / 2).nonzero().squeeze(1);
     const Opinions joint = opinions(result, half_rows_, half_rows_);
     const Opinions apart = opinions(result, half_rows_, partner_.index_select(0, half_rows_));
-    const double share = learned_share(joint, {}, apart, {}, result.kept);
-    half_ = {joint.mixed(share), {}, apart.mixed(share), {}};
+    half_ = best_mix(joint, {}, apart, {}, result.kept);
     return true;
   }
 

@@ -100,8 +100,7 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const Opinions on_bottom = opinions(result.estimator, bottom.held_out.x);
   out = permutation_test({on_top.mixed(share), weight0, on_bottom.mixed(share), weight1},
                          permutations, generator);
-  const double best = learned_share(on_top, weight0, on_bottom, weight1, kept_weight(result));
-  out.rated = {on_top.mixed(best), weight0, on_bottom.mixed(best), weight1};
+  out.rated = best_mix(on_top, weight0, on_bottom, weight1, kept_weight(result));
   out.numerator_rows = top.held_out_rows;
   out.denominator_rows = bottom.held_out_rows;
   return out;
