@@ -23,7 +23,7 @@ const char* const who = "dre experiment run";
 struct ExperimentConfig {
   bool quick = false, sweep = false;
   int64_t seeds = 0, jobs = 1, threads = 0;
-  std::string out, only, data, device = "auto";
+  std::string out, earlier, only, data, device = "auto";
   double minutes = 0;
 
   void visit(OptionVisitor& v) {
@@ -31,6 +31,8 @@ struct ExperimentConfig {
     v("seeds", seeds, at_least(0), "runs of each row; 0: as many as the experiment's figures need");
     v("sweep", sweep, "also the paper's hyper-parameter sweep, where the experiment has one");
     v("out", out, {}, "folder for the page and for finished cells, from which a run goes on");
+    v("earlier", earlier, {},
+      "file of finished cells that are not computed again, as a run leaves in --out");
     v("data", data, {},
       "folder of the MNIST files (mnist); where none is given, DRE_DATA/mnist of the environment");
     v("minutes", minutes, at_least(0),
@@ -75,7 +77,7 @@ Written describe_run(const std::string& name, const Experiment& experiment,
       name, experiment.describe(), experiment.summarise(settings, run.results), {}, run.failures};
   out.provenance = {
       {"command", command_line(name, config)},
-      {"machine", machine()},
+      {"machine", join(std::vector<std::string>(run.machines.begin(), run.machines.end()), "; ")},
       {"version", text("dre ", version())},
       {"seeds", settings.seeds == 1 ? std::string("0") : text("0 to ", settings.seeds - 1)},
       {"cells", text(run.computed + run.reused, " of ",
@@ -90,11 +92,19 @@ void write_file(const std::string& path, const std::string& content) {
   file.commit();
 }
 
-void write_folder(const std::string& folder, const Written& result, bool quiet) {
+/// An array with a line for each element.
+std::string lines_of(const Json& array) {
+  std::string out;
+  for (const auto& element : array) out += text(out.empty() ? "[" : ",\n ", element.dump());
+  return out.empty() ? "[]\n" : out + "]\n";
+}
+
+void write_folder(const std::string& folder, const Written& result, const Json& cells, bool quiet) {
   const std::string base = folder + "/" + result.name;
   write_file(base + ".html", report::to_html(to_page(result)));
   write_file(base + ".json", experiments::to_json(result).dump(2) + "\n");
   write_file(base + ".md", to_markdown(result));
+  write_file(base + ".cells.json", lines_of(cells));
   if (!quiet) std::cerr << who << ": the page is " << base << ".html" << std::endl;
 }
 
@@ -133,9 +143,9 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
       config.out.empty() ? "" : text(config.out, "/cells-", work.empty() ? name : work);
   ProgressBar progress(who, quiet);
   const StopSignals signals;
-  const RunReport done =
-      run_cells(*experiment, settings,
-                {cells, config.only, config.device, config.jobs, config.threads}, progress);
+  const RunReport done = run_cells(
+      *experiment, settings,
+      {cells, config.only, config.device, config.jobs, config.threads, config.earlier}, progress);
   if (done.interrupted) {
     std::cerr << who << ": interrupted; "
               << (cells.empty() ? "nothing was kept: give --out FOLDER"
@@ -144,7 +154,7 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
     return exit_interrupted;
   }
   const Written result = describe_run(name, *experiment, config, settings, done);
-  if (!config.out.empty()) write_folder(config.out, result, quiet);
+  if (!config.out.empty()) write_folder(config.out, result, done.cells, quiet);
   print_result(in_format(format, result));
   return done.failures.empty() ? exit_fine : exit_numerical;
 }

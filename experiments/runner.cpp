@@ -8,6 +8,7 @@
 
 #include "dre/base/error.h"
 #include "dre/base/threads.h"
+#include "experiments/machine.h"
 #include "experiments/store.h"
 
 namespace dre::experiments {
@@ -43,7 +44,7 @@ class Runner {
       : settings_(settings),
         options_(options),
         progress_(progress),
-        store_(options.cells),
+        store_(options.cells, options.earlier),
         device_(device_by_name(options.device)) {}
 
   RunReport run(std::vector<Cell> cells) {
@@ -106,6 +107,7 @@ class Runner {
       run_.failures.push_back(failure);
     } else {
       result["seconds"] = elapsed.count();
+      result["machine"] = machine_;
       store_.save(cell, settings_, result);
       keep(cell, result);
       ++run_.computed;
@@ -117,6 +119,8 @@ class Runner {
   void keep(const Cell& cell, const Json& result) {
     run_.seconds += result.value("seconds", 0.0);
     run_.results.add(cell, result);
+    run_.cells.push_back(record(cell, settings_, result));
+    run_.machines.insert(result.value("machine", "a machine that is not named"));
   }
 
   const Settings& settings_;
@@ -124,6 +128,7 @@ class Runner {
   Progress& progress_;
   Store store_;
   torch::Device device_;
+  std::string machine_ = machine();
   std::vector<Cell> todo_;
   std::atomic<size_t> next_ = 0;
   std::mutex mutex_;

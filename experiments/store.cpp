@@ -27,7 +27,24 @@ Json key(const Cell& cell, const Settings& settings) {
           {"version", version()}};
 }
 
+/// The result in what is stored, where it is of this very cell; null otherwise: it is of another
+/// run, and will be computed anew.
+Json matching(const Json& stored, const Cell& cell, const Settings& settings) {
+  const bool same =
+      stored.is_object() && stored.contains("result") && stored["key"] == key(cell, settings);
+  return same ? stored["result"] : Json();
+}
+
+std::string cell_name(const Json& stored) {
+  const Json& key = stored.at("key");
+  return Cell{key.at("row"), key.at("seed"), {}, {}}.name();
+}
+
 }  // namespace
+
+Json record(const Cell& cell, const Settings& settings, const Json& result) {
+  return {{"key", key(cell, settings)}, {"result", result}};
+}
 
 // Not by std::filesystem: the LibTorch of the Python packages exports a broken one.
 void make_folders(const std::string& path) {
@@ -39,7 +56,18 @@ void make_folders(const std::string& path) {
   }
 }
 
-Store::Store(std::string folder) : folder_(std::move(folder)) {
+Store::Store(std::string folder, const std::string& earlier) : folder_(std::move(folder)) {
+  if (!earlier.empty()) {
+    std::ifstream file(earlier);
+    check_data(file.good(), earlier, ": cannot be read: ", std::strerror(errno));
+    try {
+      for (const Json& stored : Json::parse(file)) earlier_[cell_name(stored)] = stored;
+    } catch (const Json::exception&) {
+      fail(Error::Kind::data, earlier,
+           " is not a file of finished cells; an experiment writes "
+           "one as NAME.cells.json beside its page");
+    }
+  }
   if (folder_.empty()) return;
   make_folders(folder_);
   check_writable(folder_ + "/test");
@@ -55,20 +83,20 @@ std::string Store::path(const Cell& cell) const {
 }
 
 std::optional<Json> Store::load(const Cell& cell, const Settings& settings) const {
-  if (folder_.empty()) return std::nullopt;
-  std::ifstream file(path(cell));
-  if (!file) return std::nullopt;
-  const Json stored = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  const bool same =
-      stored.is_object() && stored.contains("result") && stored["key"] == key(cell, settings);
-  if (!same) return std::nullopt;  // of another run: computed anew and replaced
-  return stored["result"];
+  Json found;
+  if (!folder_.empty())
+    if (std::ifstream file(path(cell)); file)
+      found = matching(Json::parse(file, nullptr, /*allow_exceptions=*/false), cell, settings);
+  if (const auto at = earlier_.find(cell.name()); found.is_null() && at != earlier_.end())
+    found = matching(at->second, cell, settings);
+  if (found.is_null()) return std::nullopt;
+  return found;
 }
 
 void Store::save(const Cell& cell, const Settings& settings, const Json& result) const {
   if (folder_.empty()) return;
   OutputFile file(path(cell));
-  file.write(Json{{"key", key(cell, settings)}, {"result", result}}.dump(1) + "\n");
+  file.write(record(cell, settings, result).dump(1) + "\n");
   file.commit();
 }
 

@@ -17,10 +17,6 @@ struct Written {
   std::vector<std::string> failures;
 };
 
-/// "aarch64, 2 cores, LibTorch 1.13.0", with the processor's and the graphics card's name where the
-/// system tells them.
-std::string machine();
-
 std::string to_text(const Written& result);
 std::string to_markdown(const Written& result);
 Json to_json(const Written& result);

@@ -85,6 +85,31 @@ TEST(Runner, GoesOnFromFinishedCellsWithTheSameOptions) {
   EXPECT_EQ(run_cells(experiment, quick, {cells, "", "cpu"}, silent).computed, 4);
 }
 
+TEST(Runner, TakesCellsOfAnotherRunFromOneFile) {
+  const testing::Directory folder;
+  Counting experiment;
+  Progress silent;
+  RunOptions options{"", "a", "cpu"};
+  const RunReport first = run_cells(experiment, two_seeds(), options, silent);
+  EXPECT_EQ(first.machines.size(), 1U);
+  options.earlier = folder.write("a.cells.json", first.cells.dump());
+  options.only = "";
+  const RunReport second = run_cells(experiment, two_seeds(), options, silent);
+  EXPECT_EQ(second.reused, 2);
+  EXPECT_EQ(second.computed, 2);
+  EXPECT_EQ(second.cells.size(), 4U);
+  EXPECT_EQ(second.results.numbers("a", "value"), (std::vector<double>{1, 2}));
+
+  experiment.steps = 11;
+  EXPECT_EQ(run_cells(experiment, two_seeds(), options, silent).computed, 4);
+  for (const char* damaged : {"", "{", "[1]", "[{\"key\": 3}]"}) {
+    options.earlier = folder.write("b.cells.json", damaged);
+    EXPECT_THROW(run_cells(experiment, two_seeds(), options, silent), Error) << damaged;
+  }
+  options.earlier = folder.path("none.json");
+  EXPECT_THROW(run_cells(experiment, two_seeds(), options, silent), Error);
+}
+
 TEST(Runner, NamesWhatFailedAndDoesTheRest) {
   Counting experiment;
   experiment.fails = true;
