@@ -156,7 +156,7 @@ struct EvalConfig {
   EnergyEvaluateOptions evaluate;
   bool annealed = false;
   int64_t anneal_rows = 1000;
-  AnnealOptions anneal;
+  EnergyAnnealOptions anneal;
   Machine machine;
 
   void visit(OptionVisitor& v) {
@@ -242,7 +242,7 @@ struct SampleConfig {
   int64_t count = 100;
   int64_t columns = 10;
   EnergyEvaluateOptions evaluate;
-  AnnealOptions anneal;
+  EnergyAnnealOptions anneal;
   Machine machine;
 
   void visit(OptionVisitor& v) {
@@ -256,6 +256,8 @@ struct SampleConfig {
     v("flow-steps", evaluate.flow_steps, at_least(1), "Runge-Kutta steps (flow)");
     v("anneal-steps", anneal.steps, at_least(1), "temperatures (ais)");
     v("leapfrogs", anneal.leapfrogs, at_least(1), "leapfrog steps of a transition (ais)");
+    v("anneal-path", anneal.path, {"auto", "time", "power"},
+      "densities that the model has learned over time, or powers of the ratio (ais)");
     machine.visit(v);
   }
 };
@@ -263,12 +265,11 @@ struct SampleConfig {
 Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Generator& generator,
                         Progress& progress) {
   const auto where = model.context().options();
-  const LogRatioFunction log_ratio = differentiated(
-      [&](const Tensor& z) { return energy_log_ratio(model, z, config.evaluate.nodes); });
   config.anneal.chains = std::max<int64_t>(2, config.count);
+  const auto tilt = make_tilt(model, config.anneal.path, config.evaluate, config.anneal.chains);
   const Route route =
-      pilot_run(log_ratio, model.dimension(), config.anneal, where, generator, progress);
-  return ais(log_ratio, model.dimension(), route, config.anneal, where, generator, progress)
+      pilot_run(*tilt, model.dimension(), config.anneal, where, generator, progress);
+  return ais(*tilt, model.dimension(), route, config.anneal, where, generator, progress)
       .points.slice(0, 0, config.count);
 }
 

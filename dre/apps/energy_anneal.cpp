@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "dre/data/mnist.h"
-#include "dre/train/captured_step.h"
 
 namespace dre {
 namespace {
@@ -32,39 +30,6 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
   }
   return {at::cat(z), at::cat(log_determinant), at::cat(bits)};
 }
-
-/// log r and its gradient at a given number of points, recorded as a graph where there is CUDA: on
-/// so few images its many small kernels cost more to launch than to run.
-class RecordedSlope {
- public:
-  /// shape: [m, d], of the points that are asked most. `log_ratio` asks nothing of the host.
-  RecordedSlope(LogRatioFunction log_ratio, torch::IntArrayRef shape,
-                const torch::TensorOptions& where, bool record)
-      : log_ratio_(std::move(log_ratio)),
-        z_(at::zeros(shape, where)),
-        found_{at::zeros({shape[0]}, where), at::zeros(shape, where)},
-        captured_([this] { ask(); }, where.device(), {}, record) {}
-
-  /// Of other numbers of points it is done without the graph.
-  Slope operator()(const Tensor& z) {
-    if (z.sizes() != z_.sizes()) return log_ratio_(z);
-    z_.copy_(z);
-    captured_.run();
-    return {found_.value.clone(), found_.gradient.clone()};
-  }
-
- private:
-  void ask() {
-    const Slope found = log_ratio_(z_);
-    found_.value.copy_(found.value);
-    found_.gradient.copy_(found.gradient);
-  }
-
-  LogRatioFunction log_ratio_;
-  Tensor z_;
-  Slope found_;
-  CapturedStep captured_;
-};
 
 /// The mean over all images of what is known of some: the unnormalised bits, known of all, carry
 /// it over. all: [n]; some: [m], of the images `rows` among them.
@@ -107,8 +72,9 @@ EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& ba
 }  // namespace
 
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
-                                 const EnergyEvaluateOptions& options, const AnnealOptions& anneal,
-                                 at::Generator& generator, Progress& progress) {
+                                 const EnergyEvaluateOptions& options,
+                                 const EnergyAnnealOptions& anneal, at::Generator& generator,
+                                 Progress& progress) {
   const torch::NoGradGuard no_grad;
   model.network().set_half(options.half);
   const int64_t d = model.dimension(), all = pixels.size(0);
@@ -117,17 +83,13 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const Tensor rows = evenly(some, all), rows_there = rows.to(pixels.device());
   const Tensor pilots = pilot_rows(rows, all, anneal.chains).to(pixels.device());
   const auto where = model.context().options();
-  const TimeNodes nodes = time_nodes(model, options.nodes);
-  RecordedSlope recorded(
-      differentiated([&](const Tensor& z) { return energy_log_ratio(model, z, nodes); }),
-      {anneal.chains, d}, where, options.graph);
-  const LogRatioFunction log_ratio = [&](const Tensor& z) { return recorded(z); };
-  const Route there = pilot_run(log_ratio, d, anneal, where, generator, progress);
-  const AisResult forward = ais(log_ratio, d, there, anneal, where, generator, progress);
+  const auto tilt = make_tilt(model, anneal.path, options, anneal.chains);
+  const Route there = pilot_run(*tilt, d, anneal, where, generator, progress);
+  const AisResult forward = ais(*tilt, d, there, anneal, where, generator, progress);
   const Route back_again =
-      pilot_run_back(log_ratio, images.z.index_select(0, pilots), anneal, generator, progress);
-  const RaiseResult backward = raise(log_ratio, images.z.index_select(0, rows_there), back_again,
-                                     anneal, generator, progress);
+      pilot_run_back(*tilt, images.z.index_select(0, pilots), anneal, generator, progress);
+  const RaiseResult backward =
+      raise(*tilt, images.z.index_select(0, rows_there), back_again, anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);
   EnergyAnnealReport report = plain_figures(forward, backward);
   report.ais = mean_bits(images.bits);

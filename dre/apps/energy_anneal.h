@@ -2,8 +2,7 @@
 /// an approximate upper one. Where the two and the direct figure agree, all can be believed.
 #pragma once
 
-#include "dre/apps/energy_evaluate.h"
-#include "dre/sampling/annealing.h"
+#include "dre/apps/energy_tilt.h"
 
 namespace dre {
 
@@ -20,8 +19,9 @@ struct EnergyAnnealReport {
 /// pixels: [n, d], bytes, on the model's device. `nodes` of options make log r; `rows` images,
 /// evenly spread, are annealed backwards, 0: all.
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
-                                 const EnergyEvaluateOptions& options, const AnnealOptions& anneal,
-                                 at::Generator& generator, Progress& progress);
+                                 const EnergyEvaluateOptions& options,
+                                 const EnergyAnnealOptions& anneal, at::Generator& generator,
+                                 Progress& progress);
 
 nlohmann::json to_json(const EnergyAnnealReport& report);
 

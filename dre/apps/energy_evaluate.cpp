@@ -52,13 +52,14 @@ struct Block {
 
 }  // namespace
 
-TimeNodes time_nodes(const EnergyModel& model, int64_t count) {
+TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from) {
   const RuleLevel rule = legendre(count).levels.front();
   std::vector<double> t, weight;
   for (size_t i = 0; i < rule.new_nodes.size(); ++i) {
-    const AngleDensity::Quantile at = model.angles().at((rule.new_nodes[i] + 1) / 2);
+    const double u = std::lerp(from, 1.0, (rule.new_nodes[i] + 1) / 2);
+    const AngleDensity::Quantile at = model.angles().at(u);
     t.push_back(at.angle / quarter_turn);
-    weight.push_back(rule.weights[i] / 2 * at.slope / quarter_turn);
+    weight.push_back((1 - from) * rule.weights[i] / 2 * at.slope / quarter_turn);
   }
   const auto tensor = [&](const std::vector<double>& values) {
     return torch::tensor(values, torch::kFloat64).to(model.context().options());

@@ -31,8 +31,9 @@ struct TimeNodes {
   Tensor t, weight;
 };
 
-/// Gauss-Legendre in the variable in which times are drawn, which resolves small angles.
-TimeNodes time_nodes(const EnergyModel& model, int64_t count);
+/// Gauss-Legendre in the variable u in which times are drawn, which resolves small angles; from u
+/// = `from`, 0 at the data, to 1, the noise.
+TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from = 0);
 
 /// log r(z), correction included: minus the integral of the time score over time, or what the
 /// classifier says. Differentiable. z: [n, d] -> [n]

@@ -38,20 +38,17 @@ struct Annealed {
 };
 
 /// One block of points from the model to the noise model.
-Annealed descend(const LogRatioFunction& log_ratio, const Tensor& z, const Route& route,
-                 const AnnealOptions& options, at::Generator& generator, Progress& progress) {
+Annealed descend(Tilt& tilt, const Tensor& z, const Route& route, const AnnealOptions& options,
+                 at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   const int64_t n = options.steps;
   const std::vector<double> beta = route.temperatures(n);
-  Chains chains = start_chains(log_ratio, z);
-  Tensor log_weights = (standard_normal_log_prob(z) + chains.slope.value).to(torch::kFloat64);
+  Chains chains = start_chains(tilt, z, 1);
+  Tensor log_weights = (standard_normal_log_prob(z) + chains.value).to(torch::kFloat64);
   Tensor acceptance = at::zeros({}, z.options());
   for (int64_t i = n; i >= 1 && !progress.stop_requested(); --i) {
-    auto [moved, accepted] =
-        transition(log_ratio, beta[i], chains, route.step(beta[i]), options.leapfrogs, generator);
-    chains = std::move(moved);
-    log_weights -= (beta[i] - beta[i - 1]) * chains.slope.value.to(torch::kFloat64);
-    acceptance += accepted;
+    acceptance += transition(tilt, chains, route.step(beta[i]), options.leapfrogs, generator);
+    log_weights += change_beta(tilt, chains, beta[i - 1]).to(torch::kFloat64);
     progress.advance(n - i + 1, "");
   }
   return {log_weights, acceptance};
@@ -59,23 +56,19 @@ Annealed descend(const LogRatioFunction& log_ratio, const Tensor& z, const Route
 
 }  // namespace
 
-AisResult ais(const LogRatioFunction& log_ratio, int64_t dimension, const Route& route,
-              const AnnealOptions& options, const torch::TensorOptions& where,
-              at::Generator& generator, Progress& progress) {
+AisResult ais(Tilt& tilt, int64_t dimension, const Route& route, const AnnealOptions& options,
+              const torch::TensorOptions& where, at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   validate(options);
   const int64_t n = options.steps;
   const std::vector<double> beta = route.temperatures(n);
-  Chains chains = start_chains(log_ratio, normal({options.chains, dimension}, where, generator));
+  Chains chains = start_chains(tilt, normal({options.chains, dimension}, where, generator), 0);
   Tensor log_weights = at::zeros({options.chains}, where.dtype(torch::kFloat64));
   Tensor acceptance = at::zeros({}, where);
   progress.begin("annealing", n);
   for (int64_t i = 1; i <= n && !progress.stop_requested(); ++i) {
-    log_weights += (beta[i] - beta[i - 1]) * chains.slope.value.to(torch::kFloat64);
-    auto [moved, accepted] =
-        transition(log_ratio, beta[i], chains, route.step(beta[i]), options.leapfrogs, generator);
-    chains = std::move(moved);
-    acceptance += accepted;
+    log_weights += change_beta(tilt, chains, beta[i]).to(torch::kFloat64);
+    acceptance += transition(tilt, chains, route.step(beta[i]), options.leapfrogs, generator);
     progress.advance(i, "");
   }
   progress.end();
@@ -83,15 +76,15 @@ AisResult ais(const LogRatioFunction& log_ratio, int64_t dimension, const Route&
                    !progress.stop_requested());
 }
 
-RaiseResult raise(const LogRatioFunction& log_ratio, const Tensor& z, const Route& route,
-                  const AnnealOptions& options, at::Generator& generator, Progress& progress) {
+RaiseResult raise(Tilt& tilt, const Tensor& z, const Route& route, const AnnealOptions& options,
+                  at::Generator& generator, Progress& progress) {
   validate(options);
   check(z.dim() == 2 && z.size(0) >= 2, "points must be [n, d] with n >= 2, got ", z.sizes());
   std::vector<Tensor> values;
   double acceptance = 0;
   for (const auto& block : z.split(options.block)) {
     progress.begin("annealing backwards", options.steps);
-    const Annealed done = descend(log_ratio, block, route, options, generator, progress);
+    const Annealed done = descend(tilt, block, route, options, generator, progress);
     progress.end();
     values.push_back(on_host(done.log_weights));
     const double share = static_cast<double>(block.size(0)) / static_cast<double>(z.size(0));

@@ -1,6 +1,6 @@
-/// Normalisers by annealing between N(0, I) and the model N(z; 0, I) r(z): annealed importance
-/// sampling (AIS, Neal 2001) bounds log Z = log ∫ N r from below on average, its reverse (RAISE,
-/// Burda et al. 2015) bounds the likelihood of given points from below. Both see log r only.
+/// Normalisers by annealing between N(0, I) and the model f_1 of a tilt: annealed importance
+/// sampling (AIS, Neal 2001) bounds log Z = log ∫ f_1 from below on average, its reverse (RAISE,
+/// Burda et al. 2015) bounds the likelihood of given points from below.
 #pragma once
 
 #include "dre/sampling/route.h"
@@ -18,10 +18,10 @@ struct AisResult {
   Tensor points;       ///< [chains, d]: samples of the model, as good as the annealing was slow
 };
 
-/// w += (β_i - β_{i-1}) log r(z), then a transition at β_i, for i = 1 ... n.
-AisResult ais(const LogRatioFunction& log_ratio, int64_t dimension, const Route& route,
-              const AnnealOptions& options, const torch::TensorOptions& where,
-              at::Generator& generator, Progress& progress);
+/// w += L_i(z) - L_{i-1}(z) for the tilts at β_i and β_{i-1}, then a transition at β_i, for i = 1
+/// ... n.
+AisResult ais(Tilt& tilt, int64_t dimension, const Route& route, const AnnealOptions& options,
+              const torch::TensorOptions& where, at::Generator& generator, Progress& progress);
 
 struct RaiseResult {
   double log_likelihood;  ///< mean over the points: on average at most that of the annealed model
@@ -32,11 +32,11 @@ struct RaiseResult {
   Tensor values;  ///< [points], float64, host: log-density of each in z
 };
 
-/// Starts at z with w = log N(z) + log r(z); a transition at β_i, then w -= (β_i - β_{i-1}) log
-/// r(z), for i = n ... 1. In this order: the weight must be taken where the chain has already left
+/// Starts at z with w = log f_1(z); a transition at β_i, then w -= L_i(z) - L_{i-1}(z), for i = n
+/// ... 1. In this order: the weight must be taken where the chain has already left
 /// z. Add the log-determinants of the map to z for log-densities of data. z: [points, d]
-RaiseResult raise(const LogRatioFunction& log_ratio, const Tensor& z, const Route& route,
-                  const AnnealOptions& options, at::Generator& generator, Progress& progress);
+RaiseResult raise(Tilt& tilt, const Tensor& z, const Route& route, const AnnealOptions& options,
+                  at::Generator& generator, Progress& progress);
 
 /// The same with n and with 2n temperatures: where the two differ by more than their errors, the
 /// annealing was too fast.

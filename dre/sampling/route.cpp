@@ -30,27 +30,28 @@ class Pilot {
 
   /// Brings a start up to a thousand times too large or too small near its place, by tries from
   /// where the chains are; they stay there.
-  void burn_in(const LogRatioFunction& log_ratio, double beta, const Chains& chains) {
+  void burn_in(Tilt& tilt, const Chains& chains) {
     const auto most = static_cast<int64_t>(std::log(1000.0) / std::log1p(options_.adaptation));
     progress_.begin("finding a first step", most);
     for (int64_t i = 0; i < most && !progress_.stop_requested(); ++i) {
       Chains tried = chains;
-      move(log_ratio, beta, tried);
+      move(tilt, tried);
       progress_.advance(i + 1, "");
     }
     progress_.end();
   }
 
   /// Takes the chains from β = 0 to 1, or back.
-  Route walk(const LogRatioFunction& log_ratio, Chains chains, bool back) {
+  Route walk(Tilt& tilt, Chains chains, bool back) {
     const int64_t last = options_.pilot_steps;
     std::vector<Tensor> sizes(last + 1), spread(last + 1);
     progress_.begin(back ? "finding the way back" : "finding the way", last);
     for (int64_t i = 0; i <= last; ++i) {
       const int64_t here = back ? last - i : i;
-      settle(log_ratio, knot(here, last), chains);
+      change_beta(tilt, chains, knot(here, last));
+      settle(tilt, chains);
       sizes[here] = step_;
-      spread[here] = chains.slope.value.to(torch::kFloat64).std();
+      spread[here] = spread_towards(knot(here < last ? here + 1 : here - 1, last), tilt, chains);
       progress_.advance(i, "");
     }
     progress_.end();
@@ -58,11 +59,17 @@ class Pilot {
   }
 
  private:
+  /// The standard deviation of dL_β/dβ over the chains, from the difference to a neighbour's β.
+  static Tensor spread_towards(double beta, Tilt& tilt, const Chains& chains) {
+    const Tensor change = (tilt.value(chains.z, beta) - chains.value).to(torch::kFloat64);
+    return change.std() / std::abs(beta - chains.beta);
+  }
+
   /// More than one transition where far too few or far too many are accepted.
-  void settle(const LogRatioFunction& log_ratio, double beta, Chains& chains) {
+  void settle(Tilt& tilt, Chains& chains) {
     const double wanted = options_.acceptance;
     for (int64_t tries = 0; tries < most_tries && !progress_.stop_requested(); ++tries) {
-      const Tensor acceptance = move(log_ratio, beta, chains);
+      const Tensor acceptance = move(tilt, chains);
       if (tries + 1 < fewest_tries) continue;
       const double found = acceptance.item<double>();
       if (found > wanted / 2 && found < (1 + wanted) / 2) break;
@@ -71,10 +78,8 @@ class Pilot {
 
   /// A transition, then a longer step where more was accepted than wanted, a shorter one where
   /// less; without a look at the host. -> the acceptance, []
-  Tensor move(const LogRatioFunction& log_ratio, double beta, Chains& chains) {
-    auto [moved, acceptance] =
-        transition(log_ratio, beta, chains, step_, options_.leapfrogs, generator_);
-    chains = std::move(moved);
+  Tensor move(Tilt& tilt, Chains& chains) {
+    const Tensor acceptance = transition(tilt, chains, step_, options_.leapfrogs, generator_);
     const double up = 1 + options_.adaptation;
     step_ = step_ * at::where(acceptance > options_.acceptance, at::full_like(acceptance, up),
                               at::full_like(acceptance, 1 / up));
@@ -138,29 +143,29 @@ std::vector<double> Route::temperatures(int64_t n) const {
   return betas;
 }
 
-Route pilot_run(const LogRatioFunction& log_ratio, int64_t dimension, const AnnealOptions& options,
+Route pilot_run(Tilt& tilt, int64_t dimension, const AnnealOptions& options,
                 const torch::TensorOptions& where, at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   validate(options);
-  // At β = 0 the target is N(0, I) whatever log r, which is not cheap, says.
-  const LogRatioFunction none = [](const Tensor& z) -> Slope {
+  // At β = 0 the target is N(0, I) whatever the tilt, which is not cheap, says.
+  PowerTilt none([](const Tensor& z) -> Slope {
     return {at::zeros({z.size(0)}, z.options()), at::zeros_like(z)};
-  };
+  });
   Pilot pilot(options, where, generator, progress);
   const Tensor z = normal({options.chains, dimension}, where, generator);
-  pilot.burn_in(none, 0, start_chains(none, z));
-  return pilot.walk(log_ratio, start_chains(log_ratio, z), /*back=*/false);
+  pilot.burn_in(none, start_chains(none, z, 0));
+  return pilot.walk(tilt, start_chains(tilt, z, 0), /*back=*/false);
 }
 
-Route pilot_run_back(const LogRatioFunction& log_ratio, const Tensor& z,
-                     const AnnealOptions& options, at::Generator& generator, Progress& progress) {
+Route pilot_run_back(Tilt& tilt, const Tensor& z, const AnnealOptions& options,
+                     at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   validate(options);
   check(z.dim() == 2 && z.size(0) >= 2, "points must be [n, d] with n >= 2, got ", z.sizes());
   Pilot pilot(options, z.options(), generator, progress);
-  const Chains chains = start_chains(log_ratio, z);
-  pilot.burn_in(log_ratio, 1, chains);
-  return pilot.walk(log_ratio, chains, /*back=*/true);
+  const Chains chains = start_chains(tilt, z, 1);
+  pilot.burn_in(tilt, chains);
+  return pilot.walk(tilt, chains, /*back=*/true);
 }
 
 }  // namespace dre

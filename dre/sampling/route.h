@@ -1,6 +1,6 @@
-/// The way from N(0, I) to the model N(z; 0, I) r(z) through N r^β: how long the leapfrog steps are
-/// on it, and where its temperatures lie. Found by a pilot run and then frozen: what still followed
-/// the chains would spoil their invariance.
+/// The way from N(0, I) to a model through the densities f_β of a tilt: how long the leapfrog steps
+/// are on it, and where its temperatures β lie. Found by a pilot run and then frozen: what still
+/// followed the chains would spoil their invariance.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace dre {
 class Route final {
  public:
   /// Both [k], k >= 2, at equally spaced √β from 0 to 1: the target narrows most at small β.
-  /// spread: the standard deviation of log r there.
+  /// spread: the standard deviation of dL_β/dβ there.
   Route(const Tensor& step_sizes, const Tensor& spread);
 
   /// The same step everywhere, temperatures at equal distances.
@@ -40,13 +40,13 @@ class Route final {
 /// one; where far too few or far too many are accepted, a temperature gets more of them, since a
 /// target that narrows quickly would leave one change a temperature behind. Before that, tries at
 /// β = 0 bring a start up to a thousand times too small near its place.
-Route pilot_run(const LogRatioFunction& log_ratio, int64_t dimension, const AnnealOptions& options,
+Route pilot_run(Tilt& tilt, int64_t dimension, const AnnealOptions& options,
                 const torch::TensorOptions& where, at::Generator& generator, Progress& progress);
 
 /// The same backwards, from points z of the model: [n, d], best not those that raise() will be
 /// given, to whose transitions the route is then frozen. Points of narrow regions that no chain
 /// from N(0, I) has found need shorter steps than those chains.
-Route pilot_run_back(const LogRatioFunction& log_ratio, const Tensor& z,
-                     const AnnealOptions& options, at::Generator& generator, Progress& progress);
+Route pilot_run_back(Tilt& tilt, const Tensor& z, const AnnealOptions& options,
+                     at::Generator& generator, Progress& progress);
 
 }  // namespace dre

@@ -89,7 +89,10 @@ class Mnist final : public Experiment {
         text("log r is the integral over time by ", fit.evaluate.nodes,
              " Gauss–Legendre nodes. AIS and RAISE refer to the energy with ", plan.evaluate.nodes,
              " nodes: ", plan.anneal.chains, " chains, ", plan.anneal.leapfrogs,
-             " leapfrog steps a temperature; the lengths of these steps and the temperatures were "
+             " leapfrog steps a temperature, through the densities that the model has learned "
+             "between "
+             "noise and data, or through powers of the ratio (NCE, TRE); the lengths of these "
+             "steps and the temperatures were "
              "found in a pilot run of ",
              plan.anneal.pilot_steps, " knots each way and then frozen. RAISE anneals ",
              plan.evaluate.rows,

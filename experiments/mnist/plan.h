@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "dre/apps/energy_fit.h"
+#include "dre/apps/energy_tilt.h"
 #include "dre/density/flow.h"
-#include "dre/sampling/annealing.h"
 #include "experiments/experiment.h"
 
 namespace dre::experiments::mnist {
@@ -67,7 +67,7 @@ struct FitPlan {
 struct AnnealPlan {
   FitPlan fit;
   EnergyEvaluateOptions evaluate;  ///< nodes of log r; rows: images annealed backwards
-  AnnealOptions anneal;
+  EnergyAnnealOptions anneal;
 
   std::string row() const;  ///< "velocity from copula, annealing 250"
   Json options() const;

@@ -220,12 +220,13 @@ TEST(Energy, CorrectionMakesTheMeanScoreVanish) {
   EXPECT_NEAR((energy_log_ratio(*set.model, z, 8) - before).mean().item<double>(), first, 1e-3);
 }
 
-AnnealOptions short_annealing() {
-  AnnealOptions anneal;
+EnergyAnnealOptions short_annealing() {
+  EnergyAnnealOptions anneal;
   anneal.chains = 4;
   anneal.steps = 4;
   anneal.pilot_steps = 2;
   anneal.leapfrogs = 2;
+  anneal.adaptation = 0.3;
   return anneal;
 }
 
@@ -240,6 +241,80 @@ TEST(Energy, AnnealingAgreesOnTheNoiseModel) {
       anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
   EXPECT_NEAR(report.log_normaliser, 0, 1e-5);
   EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
+}
+
+/// The ends of both paths are the noise and the model, whatever lies between.
+TEST(Energy, TiltsBeginAtTheNoiseAndEndAtTheModel) {
+  const torch::NoGradGuard no_grad;
+  Set set("velocity", torch::kFloat64);
+  set.move_weights();
+  set.model->correction = 0.5;
+  EnergyEvaluateOptions options;
+  options.nodes = 12;
+  const Tensor z = set.latent(5);
+  const Tensor whole = energy_log_ratio(*set.model, z, 12);
+  for (const char* path : {"time", "power"})
+    for (const int64_t chains : {5, 3}) {  // recorded for as many points as there are, or others
+      SCOPED_TRACE(path);
+      const auto tilt = make_tilt(*set.model, path, options, chains);
+      EXPECT_EQ(tilt->value(z, 0).abs().max().item<double>(), 0);
+      EXPECT_EQ(tilt->force(z, 0).abs().max().item<double>(), 0);
+      EXPECT_TRUE(torch::allclose(tilt->value(z, 1), whole, 1e-10, 1e-10));
+    }
+}
+
+/// L_β of the time path is the integral from the noise to the time of β: the integrals of two
+/// neighbouring pieces add up.
+TEST(Energy, TheTimeTiltIsAnIntegral) {
+  const torch::NoGradGuard no_grad;
+  Set set("velocity", torch::kFloat64);
+  set.move_weights();
+  EnergyEvaluateOptions options;
+  options.nodes = 60;
+  const Tensor z = set.latent(5);
+  const auto tilt = make_tilt(*set.model, "time", options, 5);
+  const double beta = 0.4;
+  const TimeNodes all = time_nodes(*set.model, 60), late = time_nodes(*set.model, 60, 1 - beta);
+  EXPECT_TRUE(torch::allclose(tilt->value(z, beta), energy_log_ratio(*set.model, z, late)));
+  const auto share = [&](const TimeNodes& nodes) { return nodes.weight.sum().item<double>(); };
+  const AngleDensity& angles = set.model->angles();
+  EXPECT_NEAR(share(all), (angles.high() - angles.low()) / (M_PI / 2), 1e-9);
+  EXPECT_NEAR(share(late), (angles.high() - angles.at(1 - beta).angle) / (M_PI / 2), 1e-9);
+}
+
+/// The normaliser does not depend on the densities in between.
+TEST(Energy, BothPathsFindTheSameNormaliser) {
+  Set set("velocity", torch::kFloat64);
+  Progress silent;
+  EnergyFitOptions fit = few_steps(60);
+  fit.train.evaluate_every = 60;
+  fit_energy(*set.model, {set.train, set.validation}, fit, silent);
+  EnergyEvaluateOptions options;
+  options.nodes = 4;
+  options.rows = 4;
+  EnergyAnnealOptions anneal;
+  anneal.chains = 40;
+  anneal.steps = 12;
+  anneal.pilot_steps = 4;
+  anneal.leapfrogs = 2;
+  anneal.adaptation = 0.3;
+  std::vector<EnergyAnnealReport> reports;
+  for (const char* path : {"time", "power"}) {
+    anneal.path = path;
+    auto generator = set.context.generator(path);
+    reports.push_back(
+        anneal_energy(*set.model, set.validation, options, anneal, generator, silent));
+    EXPECT_GT(reports.back().ais_acceptance, 0.3) << path;
+    EXPECT_GT(reports.back().effective_chains, 5) << path;
+  }
+  const double error = std::hypot(reports[0].log_normaliser_error, reports[1].log_normaliser_error);
+  EXPECT_NEAR(reports[0].log_normaliser, reports[1].log_normaliser, 4 * error);
+}
+
+TEST(Energy, AClassifierHasNoDensitiesInBetween) {
+  Set set("nce");
+  EXPECT_THROW(make_tilt(*set.model, "time", {}, 2), Error);
+  EXPECT_TRUE(make_tilt(*set.model, "auto", {}, 2));
 }
 
 /// A few images annealed backwards stand for all: on an untrained model, whose annealing is exact,

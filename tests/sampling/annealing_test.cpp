@@ -29,17 +29,21 @@ struct Found {
 };
 
 /// Both estimators, the reverse one from points drawn from the target.
-Found estimate(const Target& target, const AnnealOptions& options, int64_t points) {
+Found estimate(const Target& target, Tilt& tilt, const AnnealOptions& options, int64_t points) {
   auto generator = context.generator("run");
   Progress silent;
-  const LogRatioFunction log_ratio = target.function();
   const Route route =
-      pilot_run(log_ratio, target.dimension, options, context.options(), generator, silent);
+      pilot_run(tilt, target.dimension, options, context.options(), generator, silent);
   const Tensor z = target.draw(points, generator);
   const AisResult forward =
-      ais(log_ratio, target.dimension, route, options, context.options(), generator, silent);
-  const RaiseResult backward = raise(log_ratio, z, route, options, generator, silent);
+      ais(tilt, target.dimension, route, options, context.options(), generator, silent);
+  const RaiseResult backward = raise(tilt, z, route, options, generator, silent);
   return {route, forward, backward, backward.values - target.log_density(z)};
+}
+
+Found estimate(const Target& target, const AnnealOptions& options, int64_t points) {
+  PowerTilt tilt = target.tilt();
+  return estimate(target, tilt, options, points);
 }
 
 class Annealing : public ::testing::TestWithParam<Target> {};
@@ -66,11 +70,12 @@ TEST_P(Annealing, WeightsOfAFewStepsAreUnbiased) {
   Progress silent;
   const AnnealOptions options = small_run(40000, 3);
   const Route route = Route::even(0.4, torch::kFloat64);
-  const AisResult forward = ais(target.function(), target.dimension, route, options,
-                                context.options(), generator, silent);
+  PowerTilt tilt = target.tilt();
+  const AisResult forward =
+      ais(tilt, target.dimension, route, options, context.options(), generator, silent);
   EXPECT_NEAR(forward.log_normaliser, target.log_normaliser, 4 * forward.standard_error);
   const Tensor z = target.draw(40000, generator);
-  const RaiseResult backward = raise(target.function(), z, route, options, generator, silent);
+  const RaiseResult backward = raise(tilt, z, route, options, generator, silent);
   const Tensor weights = (backward.values - target.log_density(z)).exp();
   EXPECT_NEAR(weighted_mean(weights), 1, 4 * standard_error(weights));
 }
@@ -80,6 +85,46 @@ TEST_P(Annealing, FewStepsWidenTheBracket) {
   const Found fast = estimate(GetParam(), small_run(1000, 2), 1000);
   EXPECT_LT(fast.forward.log_weights.mean().item<double>(), GetParam().log_normaliser);
   EXPECT_LT(weighted_mean(fast.gap), -4 * standard_error(fast.gap));
+}
+
+/// From N(0, I) to N(m, s^2 I) times Z through N(β m, s^(2β) I): not powers of the ratio, and moved
+/// by a force that is not quite the gradient.
+class Travelling final : public Tilt {
+ public:
+  Travelling(double m, double s, double log_z) : m_(m), s_(s), log_z_(log_z) {}
+
+  Tensor value(const Tensor& z, double beta) override {
+    const double width = std::pow(s_, beta), d = static_cast<double>(z.size(1));
+    return standard_normal_log_prob((z - beta * m_) / width) - d * std::log(width) -
+           standard_normal_log_prob(z) + beta * log_z_;
+  }
+  Tensor force(const Tensor& z, double beta) override {
+    return z - 0.9 * (z - beta * m_) / std::pow(s_, 2 * beta);
+  }
+
+ private:
+  double m_, s_, log_z_;
+};
+
+TEST(AnnealingPaths, AnyPathBracketsTheTruth) {
+  const double m = 0.8, s = 0.5, log_z = 3;
+  const int64_t d = 4;
+  const Target target{"travelling", d,
+                      [=](const Tensor& z) {
+                        return standard_normal_log_prob((z - m) / s) - d * std::log(s) + log_z -
+                               standard_normal_log_prob(z);
+                      },
+                      log_z,
+                      [=](int64_t rows, at::Generator& generator) {
+                        return m + s * normal({rows, d}, torch::kFloat64, generator);
+                      }};
+  Travelling tilt(m, s, log_z);
+  const auto [route, forward, backward, gap] = estimate(target, tilt, small_run(1000, 200), 1000);
+  EXPECT_NEAR(forward.log_normaliser, log_z, 4 * forward.standard_error);
+  EXPECT_LT(forward.standard_error, 0.05);
+  EXPECT_LT(weighted_mean(gap), 4 * standard_error(gap));
+  EXPECT_NEAR(weighted_mean(gap), 0, 0.1);
+  EXPECT_NEAR(forward.acceptance, 0.6, 0.2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Annealing, ::testing::ValuesIn(targets()),
@@ -110,9 +155,9 @@ TEST(AnnealingRuns, AStopIsToldToTheCaller) {
   const Target target = mixture(1, 1.2, 0.5, 2);
   auto generator = context.generator("run");
   const Route route = Route::even(0.4, torch::kFloat64);
+  PowerTilt tilt = target.tilt();
   EXPECT_FALSE(
-      ais(target.function(), 1, route, small_run(10, 5), context.options(), generator, stopped)
-          .finished);
+      ais(tilt, 1, route, small_run(10, 5), context.options(), generator, stopped).finished);
 }
 
 }  // namespace

@@ -18,18 +18,32 @@ class Hmc : public ::testing::TestWithParam<Target> {};
 
 Phase start(const Target& target, int64_t m) {
   auto generator = context.generator("start");
-  const Chains chains = start_chains(target.function(), target.draw(m, generator));
-  return {chains, normal({m, target.dimension}, torch::kFloat64, generator)};
+  const Tensor z = target.draw(m, generator);
+  return {z, normal({m, target.dimension}, torch::kFloat64, generator)};
 }
+
+/// A tilt with a force that is not its gradient.
+class Misled final : public Tilt {
+ public:
+  explicit Misled(const Target& target) : right_(target.tilt()) {}
+  Tensor value(const Tensor& z, double beta) override { return right_.value(z, beta); }
+  Tensor force(const Tensor& z, double beta) override {
+    return 0.7 * right_.force(z, beta) + 0.3 * z.sin();
+  }
+
+ private:
+  PowerTilt right_;
+};
 
 TEST_P(Hmc, LeapfrogComesBackWhenTheMomentumIsTurned) {
   const Target& target = GetParam();
   const Phase first = start(target, 20);
-  Phase there = leapfrog(target.function(), 0.7, first, number(0.1), 10);
-  EXPECT_GT((there.chains.z - first.chains.z).abs().mean().item<double>(), 0.1);
+  PowerTilt tilt = target.tilt();
+  Phase there = leapfrog(tilt, 0.7, first, number(0.1), 10);
+  EXPECT_GT((there.z - first.z).abs().mean().item<double>(), 0.1);
   there.momentum = -there.momentum;
-  const Phase back = leapfrog(target.function(), 0.7, there, number(0.1), 10);
-  EXPECT_TRUE(torch::allclose(back.chains.z, first.chains.z, 1e-9, 1e-9));
+  const Phase back = leapfrog(tilt, 0.7, there, number(0.1), 10);
+  EXPECT_TRUE(torch::allclose(back.z, first.z, 1e-9, 1e-9));
   EXPECT_TRUE(torch::allclose(back.momentum, -first.momentum, 1e-9, 1e-9));
 }
 
@@ -39,13 +53,11 @@ TEST_P(Hmc, LeapfrogKeepsTheVolume) {
   const int64_t d = target.dimension;
   const Phase one = start(target, 1);
   const double delta = 1e-5;
+  Misled tilt(target);
   const auto image = [&](const Tensor& offset) {  // [2d, 2d]: a row an image
-    const Tensor z = one.chains.z + offset.narrow(1, 0, d);
-    const Phase moved =
-        leapfrog(target.function(), 1,
-                 {start_chains(target.function(), z), one.momentum + offset.narrow(1, d, d)},
-                 number(0.2), 5);
-    return torch::cat({moved.chains.z, moved.momentum}, 1);
+    const Phase from{one.z + offset.narrow(1, 0, d), one.momentum + offset.narrow(1, d, d)};
+    const Phase moved = leapfrog(tilt, 1, from, number(0.2), 5);
+    return torch::cat({moved.z, moved.momentum}, 1);
   };
   const Tensor offsets = delta * torch::eye(2 * d, torch::kFloat64);
   const Tensor jacobian = (image(offsets) - image(-offsets)) / (2 * delta);
@@ -53,19 +65,15 @@ TEST_P(Hmc, LeapfrogKeepsTheVolume) {
 }
 
 /// Moments of exact draws stay where they are, with a step large enough that many are refused.
-TEST_P(Hmc, TransitionsLeaveTheTargetInvariant) {
-  const Target& target = GetParam();
+void expect_invariance(const Target& target, Tilt& tilt) {
   auto generator = context.generator("draws");
   const int64_t m = 20000;
   const Tensor exact = target.draw(m, generator);
-  Chains chains = start_chains(target.function(), target.draw(m, generator));
+  Chains chains = start_chains(tilt, target.draw(m, generator), 1);
   double acceptance = 0;
-  for (int i = 0; i < 5; ++i) {
-    auto [moved, accepted] = transition(target.function(), 1, chains, number(1.2), 3, generator);
-    chains = moved;
-    acceptance += accepted.item<double>() / 5;
-  }
-  EXPECT_GT(acceptance, 0.3);
+  for (int i = 0; i < 5; ++i)
+    acceptance += transition(tilt, chains, number(1.2), 3, generator).item<double>() / 5;
+  EXPECT_GT(acceptance, 0.2);
   EXPECT_LT(acceptance, 0.97);
   const auto moments = [](const Tensor& z) {
     const Tensor first = z.narrow(1, 0, 1);
@@ -77,35 +85,48 @@ TEST_P(Hmc, TransitionsLeaveTheTargetInvariant) {
   EXPECT_LT(worst, 4);
 }
 
-/// The slope that travels with the chains is that of the points they are at.
-TEST_P(Hmc, SlopesBelongToThePoints) {
+TEST_P(Hmc, TransitionsLeaveTheTargetInvariant) {
+  PowerTilt tilt = GetParam().tilt();
+  expect_invariance(GetParam(), tilt);
+}
+
+/// The Metropolis rule goes by the values, so that a wrong force costs acceptance and nothing else.
+TEST_P(Hmc, AWrongForceLeavesTheTargetInvariantToo) {
+  Misled tilt(GetParam());
+  expect_invariance(GetParam(), tilt);
+}
+
+/// The value that travels with the chains is that of the points and of the β they are at.
+TEST_P(Hmc, ValuesBelongToThePoints) {
   const Target& target = GetParam();
   auto generator = context.generator("draws");
-  Chains chains = start_chains(target.function(), target.draw(100, generator));
-  chains = transition(target.function(), 0.5, chains, number(1.2), 3, generator).chains;
-  const Slope fresh = target.function()(chains.z);
-  EXPECT_TRUE(torch::allclose(chains.slope.value, fresh.value, 1e-12, 1e-12));
-  EXPECT_TRUE(torch::allclose(chains.slope.gradient, fresh.gradient, 1e-12, 1e-12));
+  PowerTilt tilt = target.tilt();
+  Chains chains = start_chains(tilt, target.draw(100, generator), 0.5);
+  transition(tilt, chains, number(1.2), 3, generator);
+  EXPECT_TRUE(torch::allclose(chains.value, 0.5 * target.log_ratio(chains.z), 1e-12, 1e-12));
+  const Tensor change = change_beta(tilt, chains, 0.8);
+  EXPECT_TRUE(torch::allclose(change, 0.3 * target.log_ratio(chains.z), 1e-12, 1e-12));
+  EXPECT_TRUE(torch::allclose(chains.value, 0.8 * target.log_ratio(chains.z), 1e-12, 1e-12));
+  EXPECT_EQ(chains.beta, 0.8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Hmc, ::testing::ValuesIn(targets()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(HmcTrouble, ChainsThatLeaveTheNumbersStay) {
-  const LogRatioFunction broken = [](const Tensor& z) -> Slope {
+  PowerTilt broken([](const Tensor& z) -> Slope {
     return {torch::full({z.size(0)}, std::nan(""), z.options()), torch::zeros_like(z)};
-  };
+  });
   const Tensor z = torch::zeros({5, 2}, torch::kFloat64);
   auto generator = context.generator("draws");
-  const Chains chains{z, {torch::zeros({5}, torch::kFloat64), torch::zeros_like(z)}};
-  const Transition moved = transition(broken, 1, chains, number(0.1), 3, generator);
-  EXPECT_TRUE(torch::equal(moved.chains.z, z));
-  EXPECT_EQ(moved.acceptance.item<double>(), 0);
+  Chains chains{z, 1, torch::zeros({5}, torch::kFloat64)};
+  EXPECT_EQ(transition(broken, chains, number(0.1), 3, generator).item<double>(), 0);
+  EXPECT_TRUE(torch::equal(chains.z, z));
 }
 
 TEST(HmcTrouble, WrongShapesAreRefused) {
-  const LogRatioFunction wrong = [](const Tensor& z) -> Slope { return {z, z}; };
-  EXPECT_THROW(start_chains(wrong, torch::zeros({5, 2})), Error);
+  PowerTilt wrong([](const Tensor& z) -> Slope { return {z, z}; });
+  EXPECT_THROW(start_chains(wrong, torch::zeros({5, 2}), 1), Error);
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ struct Found {
 Found anneal(const Target& target, const AnnealOptions& options) {
   auto generator = context.generator("run");
   Progress silent;
+  PowerTilt tilt = target.tilt();
   const Route route =
-      pilot_run(target.function(), target.dimension, options, context.options(), generator, silent);
-  return {route, ais(target.function(), target.dimension, route, options, context.options(),
-                     generator, silent)};
+      pilot_run(tilt, target.dimension, options, context.options(), generator, silent);
+  return {route, ais(tilt, target.dimension, route, options, context.options(), generator, silent)};
 }
 
 TEST(Route, PilotRunReachesTheWantedAcceptance) {
@@ -53,10 +53,10 @@ TEST(Route, PilotRunFollowsATargetThatNarrowsQuickly) {
 /// I) seldom come into its neck, and pass on steps that no point there survives.
 TEST(Route, PilotRunBackFitsPointsThatForwardChainsMiss) {
   const int64_t d = 5;
-  const LogRatioFunction log_ratio = differentiated([=](const Tensor& z) {
+  PowerTilt tilt(differentiated([=](const Tensor& z) {
     const Tensor u = z.narrow(1, 0, 1), rest = z.narrow(1, 1, d - 1);
     return (0.5 * rest.square() * (1 - (-2 * u).exp()) - u).sum(1);
-  });
+  }));
   auto generator = context.generator("funnel");
   Progress silent;
   const AnnealOptions options = small_run(200, 200, 40);
@@ -66,11 +66,11 @@ TEST(Route, PilotRunBackFitsPointsThatForwardChainsMiss) {
     z.narrow(1, 1, d - 1).mul_(z.narrow(1, 0, 1).exp());
     return z;
   };
-  const Route there = pilot_run(log_ratio, d, options, context.options(), generator, silent);
-  const Route back = pilot_run_back(log_ratio, draw(), options, generator, silent);
-  const Tensor z = draw(), truth = standard_normal_log_prob(z) + log_ratio(z).value;  // Z = 1
-  const RaiseResult with_there = raise(log_ratio, z, there, options, generator, silent);
-  const RaiseResult with_back = raise(log_ratio, z, back, options, generator, silent);
+  const Route there = pilot_run(tilt, d, options, context.options(), generator, silent);
+  const Route back = pilot_run_back(tilt, draw(), options, generator, silent);
+  const Tensor z = draw(), truth = standard_normal_log_prob(z) + tilt.value(z, 1);  // Z = 1
+  const RaiseResult with_there = raise(tilt, z, there, options, generator, silent);
+  const RaiseResult with_back = raise(tilt, z, back, options, generator, silent);
   const Tensor gap_there = with_there.values - truth, gap_back = with_back.values - truth;
   EXPECT_LT(with_there.acceptance, 0.3);
   EXPECT_GT(with_back.acceptance, 0.5);
@@ -80,10 +80,10 @@ TEST(Route, PilotRunBackFitsPointsThatForwardChainsMiss) {
 
 TEST(Route, TheStartOfThePilotRunAsksNothingOfTheRatio) {
   int64_t asked = 0;
-  const LogRatioFunction flat = [&](const Tensor& z) -> Slope {
+  PowerTilt flat([&](const Tensor& z) -> Slope {
     ++asked;
     return {torch::zeros({z.size(0)}, z.options()), torch::zeros_like(z)};
-  };
+  });
   const AnnealOptions options = small_run(10, 1, 3);
   auto generator = context.generator("pilot");
   Progress silent;
@@ -140,8 +140,9 @@ TEST(Route, WeightsVaryLessThanWithEvenTemperatures) {
   auto generator = context.generator("even");
   Progress silent;
   const Route even(found.route.step_sizes(), torch::ones_like(found.route.step_sizes()));
+  PowerTilt tilt = target.tilt();
   const AisResult evenly =
-      ais(target.function(), target.dimension, even, options, context.options(), generator, silent);
+      ais(tilt, target.dimension, even, options, context.options(), generator, silent);
   const auto gap = [&](const AisResult& result) {
     return std::abs(result.log_weights.mean().item<double>() - target.log_normaliser);
   };

@@ -15,7 +15,7 @@ struct Target {
   double log_normaliser;                           ///< of N r
   std::function<Tensor(int64_t n, at::Generator&)> draw;
 
-  LogRatioFunction function() const { return differentiated(log_ratio); }
+  PowerTilt tilt() const { return PowerTilt(differentiated(log_ratio)); }
 
   /// Of points under the normalised target: [n]
   Tensor log_density(const Tensor& z) const {

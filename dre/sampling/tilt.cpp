@@ -1,0 +1,33 @@
+#include "dre/sampling/tilt.h"
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include "dre/base/error.h"
+
+namespace dre {
+
+LogRatioFunction differentiated(std::function<Tensor(const Tensor& z)> log_ratio) {
+  return [log_ratio = std::move(log_ratio)](const Tensor& z) -> Slope {
+    const torch::AutoGradMode with_gradient(true);
+    const Tensor leaf = z.detach().requires_grad_();
+    const Tensor value = log_ratio(leaf);
+    return {value.detach(), torch::autograd::grad({value.sum()}, {leaf})[0].detach()};
+  };
+}
+
+Tensor PowerTilt::value(const Tensor& z, double beta) { return beta * at(z).value; }
+
+Tensor PowerTilt::force(const Tensor& z, double beta) { return beta * at(z).gradient; }
+
+const Slope& PowerTilt::at(const Tensor& z) {
+  if (last_.defined() && z.is_same(last_)) return slope_;
+  slope_ = log_ratio_(z);
+  last_ = z;
+  check(slope_.value.sizes() == torch::IntArrayRef({z.size(0)}) &&
+            slope_.gradient.sizes() == z.sizes(),
+        "log r must give values [", z.size(0), "] and gradients ", z.sizes(), ", got ",
+        slope_.value.sizes(), " and ", slope_.gradient.sizes());
+  return slope_;
+}
+
+}  // namespace dre
