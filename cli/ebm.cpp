@@ -212,7 +212,9 @@ int eval(int argc, char** argv) {
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
   const Context context = config.machine.image_context();
   const EnergyFile file = load_energy(config.model, context);
-  const Tensor pixels = split_of(load_mnist(config.data), config.split).to(context.device);
+  const Tensor all = split_of(load_mnist(config.data), config.split);
+  const int64_t rows = config.evaluate.rows > 0 ? config.evaluate.rows : all.size(0);
+  const Tensor pixels = all.slice(0, 0, rows).to(context.device);
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;
   auto generator = context.device_generator("evaluation");
@@ -266,7 +268,7 @@ Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Gener
                         Progress& progress) {
   const auto where = model.context().options();
   config.anneal.chains = std::max<int64_t>(2, config.count);
-  const auto tilt = make_tilt(model, config.anneal.path, config.evaluate, config.anneal.chains);
+  const auto tilt = make_tilt(model, config.evaluate, config.anneal);
   const Route route =
       pilot_run(*tilt, model.dimension(), config.anneal, where, generator, progress);
   return ais(*tilt, model.dimension(), route, config.anneal, where, generator, progress)

@@ -37,7 +37,9 @@ struct ExperimentConfig {
       "folder of the MNIST files (mnist); where none is given, DRE_DATA/mnist of the environment");
     v("minutes", minutes, at_least(0),
       "training of a model by the clock (mnist); 0: as the experiment's figures need");
-    v("only", only, {}, "compute only cells whose name contains this; the others come from --out");
+    v("only", only, {},
+      "compute only cells whose name contains this; the others come from --out or "
+      "--earlier");
     v("jobs", jobs, between(1, 1024), "cells computed at once");
     v("threads", threads, at_least(0), "threads of each cell; 0: the cores shared out");
     v("device", device, {"auto", "cpu", "cuda"}, "where the networks live");

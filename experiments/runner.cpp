@@ -68,6 +68,7 @@ class Runner {
     for (auto& cell : cells) {
       if (const auto stored = store_.load(cell, settings_)) {
         keep(cell, *stored);
+        store_.save(cell, settings_, *stored);  // it may have come from another run's file
         ++run_.reused;
       } else if (cell.name().find(options_.only) != std::string::npos) {
         todo_.push_back(std::move(cell));
@@ -150,8 +151,8 @@ RunReport run_cells(const Experiment& experiment, const Settings& settings,
   const bool any = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
     return cell.name().find(options.only) != std::string::npos;
   });
-  check(any, "no cell's name contains '", options.only, "'; the first is '", cells.front().name(),
-        "'");
+  check(any || !options.earlier.empty(), "no cell's name contains '", options.only,
+        "'; the first is '", cells.front().name(), "'");
   return Runner(settings, options, progress).run(std::move(cells));
 }
 

@@ -11,7 +11,8 @@ namespace dre::experiments {
 
 struct RunOptions {
   std::string cells;  ///< folder of finished cells; empty: nothing is kept
-  std::string only;   ///< cells whose name contains this text; empty: all
+  std::string
+      only;  ///< cells whose name contains this text; empty: all. With `earlier`: maybe none
   std::string device = "auto";
   int64_t jobs = 1;          ///< cells at once
   int64_t threads = 0;       ///< of each cell on the CPU; 0: the cores shared out

@@ -15,9 +15,11 @@ struct Placed {
   Tensor bits;             ///< [n], of the unnormalised density; float64, host
 };
 
+/// Nothing but what was done so far where a stop is asked for.
 Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluateOptions& options,
-             at::Generator& generator) {
+             at::Generator& generator, Progress& progress) {
   std::vector<Tensor> z, log_determinant, bits;
+  progress.begin("energies of the images", pixels.size(0));
   for (const Tensor& block : pixels.split(options.rows_at_once)) {
     const Logits logits = dequantise(block, generator, model.context().dtype);
     const Moved latent = model.noise().to_latent(logits.x);
@@ -27,7 +29,10 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
                             energy_log_ratio(model, latent.point, options.nodes);
     bits.push_back(bits_per_dimension(log_prob, log_determinant.back(), model.dimension())
                        .to(torch::kCPU, torch::kFloat64));
+    progress.advance(static_cast<int64_t>(z.size()) * options.rows_at_once, "");
+    if (progress.stop_requested()) break;
   }
+  progress.end();
   return {at::cat(z), at::cat(log_determinant), at::cat(bits)};
 }
 
@@ -79,11 +84,14 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   model.network().set_half(options.half);
   const int64_t d = model.dimension(), all = pixels.size(0);
   const int64_t some = options.rows > 0 ? std::min(options.rows, all) : all;
-  const Placed images = place(model, pixels, options, generator);
+  const Placed images = place(model, pixels, options, generator, progress);
+  EnergyAnnealReport report;
+  report.finished = !progress.stop_requested();
+  if (!report.finished) return report;
   const Tensor rows = evenly(some, all), rows_there = rows.to(pixels.device());
   const Tensor pilots = pilot_rows(rows, all, anneal.chains).to(pixels.device());
   const auto where = model.context().options();
-  const auto tilt = make_tilt(model, anneal.path, options, anneal.chains);
+  const auto tilt = make_tilt(model, options, anneal);
   const Route there = pilot_run(*tilt, d, anneal, where, generator, progress);
   const AisResult forward = ais(*tilt, d, there, anneal, where, generator, progress);
   const Route back_again =
@@ -91,7 +99,7 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const RaiseResult backward =
       raise(*tilt, images.z.index_select(0, rows_there), back_again, anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);
-  EnergyAnnealReport report = plain_figures(forward, backward);
+  report = plain_figures(forward, backward);
   report.ais = mean_bits(images.bits);
   report.ais.value += forward.log_normaliser / nats;
   report.ais.error = std::hypot(report.ais.error, forward.standard_error / nats);

@@ -1,6 +1,7 @@
 #include "dre/apps/energy_tilt.h"
 
 #include <utility>
+#include <vector>
 
 #include "dre/base/error.h"
 #include "dre/train/captured_step.h"
@@ -49,31 +50,14 @@ class RecordedSlope {
   CapturedStep captured_;
 };
 
-/// Powers of the ratio.
-class RatioTilt final : public Tilt {
- public:
-  RatioTilt(const EnergyModel& model, const EnergyEvaluateOptions& options, int64_t chains)
-      : recorded_(model, {chains, model.dimension()}, options.nodes, options.graph),
-        power_([this, nodes = time_nodes(model, options.nodes)](const Tensor& z) {
-          return recorded_(z, nodes);
-        }) {}
-
-  Tensor value(const Tensor& z, double beta) override { return power_.value(z, beta); }
-  Tensor force(const Tensor& z, double beta) override { return power_.force(z, beta); }
-
- private:
-  RecordedSlope recorded_;
-  PowerTilt power_;
-};
+using SlopePtr = std::shared_ptr<RecordedSlope>;
 
 /// The densities that the model has learned between noise and data. Asks once where value and force
 /// of the same points are wanted.
 class TimeTilt final : public Tilt {
  public:
-  TimeTilt(const EnergyModel& model, const EnergyEvaluateOptions& options, int64_t chains)
-      : model_(model),
-        nodes_(options.nodes),
-        recorded_(model, {chains, model.dimension()}, options.nodes, options.graph) {}
+  TimeTilt(const EnergyModel& model, int64_t nodes, SlopePtr recorded)
+      : model_(model), count_(nodes), recorded_(std::move(recorded)) {}
 
   Tensor value(const Tensor& z, double beta) override {
     return beta == 0 ? at::zeros({z.size(0)}, z.options()) : at(z, beta).value;
@@ -84,34 +68,43 @@ class TimeTilt final : public Tilt {
 
  private:
   const Slope& at(const Tensor& z, double beta) {
-    if (last_.defined() && z.is_same(last_) && beta == last_beta_) return slope_;
-    slope_ = recorded_(z, time_nodes(model_, nodes_, 1 - beta));
+    const bool same = last_.defined() && beta == beta_;
+    if (same && z.is_same(last_)) return slope_;
+    if (!same) nodes_ = time_nodes(model_, count_, 1 - beta);
+    slope_ = (*recorded_)(z, nodes_);
     // The model's correction, which log r has whole, belongs to the whole way.
     slope_.value.add_((beta - 1) * model_.correction);
     last_ = z;
-    last_beta_ = beta;
+    beta_ = beta;
     return slope_;
   }
 
   const EnergyModel& model_;
-  int64_t nodes_;
-  RecordedSlope recorded_;
-  Tensor last_;  // the points of the slope
-  double last_beta_ = 0;
+  int64_t count_;
+  SlopePtr recorded_;
+  double beta_ = 0;
+  TimeNodes nodes_;  // of β
+  Tensor last_;      // the points of the slope
   Slope slope_;
 };
 
 }  // namespace
 
-std::unique_ptr<Tilt> make_tilt(const EnergyModel& model, const std::string& path,
-                                const EnergyEvaluateOptions& options, int64_t chains) {
+std::unique_ptr<Tilt> make_tilt(const EnergyModel& model, const EnergyEvaluateOptions& options,
+                                const EnergyAnnealOptions& anneal) {
   const torch::NoGradGuard no_grad;
+  validate(anneal);
   const bool over_time = ability<TimeScore>(model.score()) != nullptr;
-  check(path != "time" || over_time, "a model trained by the objective '",
+  check(anneal.path != "time" || over_time, "a model trained by the objective '",
         model.options().objective,
         "' has learned no densities between noise and data; use --anneal-path power");
-  if (path == "power" || !over_time) return std::make_unique<RatioTilt>(model, options, chains);
-  return std::make_unique<TimeTilt>(model, options, chains);
+  const int64_t nodes = options.nodes;
+  const auto recorded = std::make_shared<RecordedSlope>(
+      model, std::vector<int64_t>{anneal.chains, model.dimension()}, nodes, options.graph);
+  if (anneal.path != "power" && over_time)
+    return std::make_unique<TimeTilt>(model, nodes, recorded);
+  return std::make_unique<PowerTilt>(
+      [recorded, all = time_nodes(model, nodes)](const Tensor& z) { return (*recorded)(z, all); });
 }
 
 }  // namespace dre

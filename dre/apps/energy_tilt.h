@@ -22,8 +22,9 @@ struct EnergyAnnealOptions : AnnealOptions {
 /// power: L_β = β log r. time: L_β is the part of log r, an integral over time, that has come
 /// together at the share β of the way from noise to data; these densities narrow step by step,
 /// where a small power of a ratio is already as narrow as the data in places. `chains` points at a
-/// time are recorded as a graph where there is CUDA. The model must outlive the tilt.
-std::unique_ptr<Tilt> make_tilt(const EnergyModel& model, const std::string& path,
-                                const EnergyEvaluateOptions& options, int64_t chains);
+/// time are recorded as a graph where there is CUDA. The model must outlive the tilt; while it
+/// lives, this thread works on a stream of the tilt's own (train/captured_step.h).
+std::unique_ptr<Tilt> make_tilt(const EnergyModel& model, const EnergyEvaluateOptions& options,
+                                const EnergyAnnealOptions& anneal);
 
 }  // namespace dre

@@ -22,7 +22,8 @@ Chains start_chains(Tilt& tilt, const Tensor& z, double beta) {
 Tensor change_beta(Tilt& tilt, Chains& chains, double beta) {
   const torch::NoGradGuard no_grad;
   const Tensor value = tilt.value(chains.z, beta);
-  const Tensor change = value - chains.value;
+  // What has no density has no weight, before and after.
+  const Tensor change = at::where(value.isneginf(), value, value - chains.value);
   chains.beta = beta;
   chains.value = value;
   return change;

@@ -9,7 +9,7 @@ namespace dre {
 struct Chains {
   Tensor z;  ///< [m, d]
   double beta;
-  Tensor value;  ///< [m], L_β there, kept so that no point is evaluated twice
+  Tensor value;  ///< [m], L_β there
 };
 
 Chains start_chains(Tilt& tilt, const Tensor& z, double beta);

@@ -44,9 +44,10 @@ class Pilot {
   /// Takes the chains from β = 0 to 1, or back.
   Route walk(Tilt& tilt, Chains chains, bool back) {
     const int64_t last = options_.pilot_steps;
-    std::vector<Tensor> sizes(last + 1), spread(last + 1);
+    std::vector<Tensor> sizes(last + 1, step_);
+    std::vector<Tensor> spread(last + 1, at::zeros({}, step_.options().dtype(torch::kFloat64)));
     progress_.begin(back ? "finding the way back" : "finding the way", last);
-    for (int64_t i = 0; i <= last; ++i) {
+    for (int64_t i = 0; i <= last && !progress_.stop_requested(); ++i) {
       const int64_t here = back ? last - i : i;
       change_beta(tilt, chains, knot(here, last));
       settle(tilt, chains);
@@ -147,14 +148,11 @@ Route pilot_run(Tilt& tilt, int64_t dimension, const AnnealOptions& options,
                 const torch::TensorOptions& where, at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   validate(options);
-  // At β = 0 the target is N(0, I) whatever the tilt, which is not cheap, says.
-  PowerTilt none([](const Tensor& z) -> Slope {
-    return {at::zeros({z.size(0)}, z.options()), at::zeros_like(z)};
-  });
   Pilot pilot(options, where, generator, progress);
   const Tensor z = normal({options.chains, dimension}, where, generator);
-  pilot.burn_in(none, start_chains(none, z, 0));
-  return pilot.walk(tilt, start_chains(tilt, z, 0), /*back=*/false);
+  const Chains chains = start_chains(tilt, z, 0);
+  pilot.burn_in(tilt, chains);
+  return pilot.walk(tilt, chains, /*back=*/false);
 }
 
 Route pilot_run_back(Tilt& tilt, const Tensor& z, const AnnealOptions& options,

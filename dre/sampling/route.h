@@ -13,7 +13,7 @@ namespace dre {
 
 class Route final {
  public:
-  /// Both [k], k >= 2, at equally spaced √β from 0 to 1: the target narrows most at small β.
+  /// Both [k], k >= 2, at equally spaced √β from 0 to 1: powers of a ratio narrow most at small β.
   /// spread: the standard deviation of dL_β/dβ there.
   Route(const Tensor& step_sizes, const Tensor& spread);
 

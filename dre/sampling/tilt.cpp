@@ -15,18 +15,23 @@ LogRatioFunction differentiated(std::function<Tensor(const Tensor& z)> log_ratio
   };
 }
 
-Tensor PowerTilt::value(const Tensor& z, double beta) { return beta * at(z).value; }
+Tensor PowerTilt::value(const Tensor& z, double beta) {
+  return beta == 0 ? at::zeros({z.size(0)}, z.options()) : beta * at(z).value;
+}
 
-Tensor PowerTilt::force(const Tensor& z, double beta) { return beta * at(z).gradient; }
+Tensor PowerTilt::force(const Tensor& z, double beta) {
+  return beta == 0 ? at::zeros_like(z) : beta * at(z).gradient;
+}
 
 const Slope& PowerTilt::at(const Tensor& z) {
   if (last_.defined() && z.is_same(last_)) return slope_;
-  slope_ = log_ratio_(z);
+  const Slope found = log_ratio_(z);
+  check(
+      found.value.sizes() == torch::IntArrayRef({z.size(0)}) && found.gradient.sizes() == z.sizes(),
+      "log r must give values [", z.size(0), "] and gradients ", z.sizes(), ", got ",
+      found.value.sizes(), " and ", found.gradient.sizes());
+  slope_ = found;
   last_ = z;
-  check(slope_.value.sizes() == torch::IntArrayRef({z.size(0)}) &&
-            slope_.gradient.sizes() == z.sizes(),
-        "log r must give values [", z.size(0), "] and gradients ", z.sizes(), ", got ",
-        slope_.value.sizes(), " and ", slope_.gradient.sizes());
   return slope_;
 }
 

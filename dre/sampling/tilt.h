@@ -10,7 +10,8 @@
 
 namespace dre {
 
-/// Called without gradient mode, with points [m, d] that nobody changes afterwards.
+/// Called without gradient mode, with points [m, d] that nobody changes afterwards. What is known
+/// at β = 0 costs nothing.
 class Tilt {
  public:
   virtual ~Tilt() = default;

@@ -85,15 +85,13 @@ class Mnist final : public Experiment {
              "correction ",
              rows.validation, " others, and the figures are of ", rows.test,
              " test images, each with one draw of the noise. Errors are one standard error over "
-             "images. Convolutions run in bfloat16 where there is CUDA."),
+             "images. Convolutions run in bfloat16 where there is CUDA, but not in annealing."),
         text("log r is the integral over time by ", fit.evaluate.nodes,
              " Gauss–Legendre nodes. AIS and RAISE refer to the energy with ", plan.evaluate.nodes,
              " nodes: ", plan.anneal.chains, " chains, ", plan.anneal.leapfrogs,
              " leapfrog steps a temperature, through the densities that the model has learned "
-             "between "
-             "noise and data, or through powers of the ratio (NCE, TRE); the lengths of these "
-             "steps and the temperatures were "
-             "found in a pilot run of ",
+             "between noise and data, or through powers of the ratio (NCE, TRE); the lengths of "
+             "these steps and the temperatures were found in a pilot run of ",
              plan.anneal.pilot_steps, " knots each way and then frozen. RAISE anneals ",
              plan.evaluate.rows,
              " test images backwards; their direct bits carry the result over to all of them. AIS "

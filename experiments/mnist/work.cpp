@@ -50,8 +50,9 @@ std::optional<DensityFile> find_noise(const NoisePlan& plan, const std::string& 
 }
 
 void check_left(bool found, const std::string& path, const std::string& row) {
-  check_data(found, "there is no ", path, " of these settings; the cell '", row,
-             "' makes it: compute that first");
+  check_data(
+      found, "there is no ", path, " of these settings; the cell '", row,
+      "' makes it: compute that first, without --earlier, which brings figures and no models");
 }
 
 /// A progress that ends a cell where a stop was asked for while it worked.

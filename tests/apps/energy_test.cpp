@@ -220,6 +220,16 @@ TEST(Energy, CorrectionMakesTheMeanScoreVanish) {
   EXPECT_NEAR((energy_log_ratio(*set.model, z, 8) - before).mean().item<double>(), first, 1e-3);
 }
 
+std::unique_ptr<Tilt> tilt_of(const Set& set, const std::string& path, int64_t nodes,
+                              int64_t chains) {
+  EnergyEvaluateOptions options;
+  options.nodes = nodes;
+  EnergyAnnealOptions anneal;
+  anneal.path = path;
+  anneal.chains = chains;
+  return make_tilt(*set.model, options, anneal);
+}
+
 EnergyAnnealOptions short_annealing() {
   EnergyAnnealOptions anneal;
   anneal.chains = 4;
@@ -243,43 +253,74 @@ TEST(Energy, AnnealingAgreesOnTheNoiseModel) {
   EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
 }
 
+/// A stop ends every stage: the energies of the images, the pilot runs, both annealings.
+TEST(Energy, AnnealingStopsWhereItIsAskedTo) {
+  Set set("velocity");
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  options.rows_at_once = 10;
+  for (const int questions : {0, 2, 5, 40}) {
+    testing::StopAfter stop(questions);
+    auto generator = set.context.generator("anneal");
+    EXPECT_FALSE(
+        anneal_energy(*set.model, set.validation, options, short_annealing(), generator, stop)
+            .finished)
+        << questions;
+  }
+}
+
 /// The ends of both paths are the noise and the model, whatever lies between.
 TEST(Energy, TiltsBeginAtTheNoiseAndEndAtTheModel) {
   const torch::NoGradGuard no_grad;
   Set set("velocity", torch::kFloat64);
   set.move_weights();
   set.model->correction = 0.5;
-  EnergyEvaluateOptions options;
-  options.nodes = 12;
   const Tensor z = set.latent(5);
   const Tensor whole = energy_log_ratio(*set.model, z, 12);
   for (const char* path : {"time", "power"})
     for (const int64_t chains : {5, 3}) {  // recorded for as many points as there are, or others
       SCOPED_TRACE(path);
-      const auto tilt = make_tilt(*set.model, path, options, chains);
+      const auto tilt = tilt_of(set, path, 12, chains);
       EXPECT_EQ(tilt->value(z, 0).abs().max().item<double>(), 0);
       EXPECT_EQ(tilt->force(z, 0).abs().max().item<double>(), 0);
       EXPECT_TRUE(torch::allclose(tilt->value(z, 1), whole, 1e-10, 1e-10));
     }
 }
 
-/// L_β of the time path is the integral from the noise to the time of β: the integrals of two
-/// neighbouring pieces add up.
-TEST(Energy, TheTimeTiltIsAnIntegral) {
+/// L_β of the time path is an integral that ends at the time of β: its slope in β is minus the time
+/// score there, and a share of the correction.
+TEST(Energy, TheTimeTiltFollowsTheTimeScore) {
   const torch::NoGradGuard no_grad;
   Set set("velocity", torch::kFloat64);
   set.move_weights();
-  EnergyEvaluateOptions options;
-  options.nodes = 60;
+  set.model->correction = 0.5;
   const Tensor z = set.latent(5);
-  const auto tilt = make_tilt(*set.model, "time", options, 5);
-  const double beta = 0.4;
-  const TimeNodes all = time_nodes(*set.model, 60), late = time_nodes(*set.model, 60, 1 - beta);
-  EXPECT_TRUE(torch::allclose(tilt->value(z, beta), energy_log_ratio(*set.model, z, late)));
-  const auto share = [&](const TimeNodes& nodes) { return nodes.weight.sum().item<double>(); };
-  const AngleDensity& angles = set.model->angles();
-  EXPECT_NEAR(share(all), (angles.high() - angles.low()) / (M_PI / 2), 1e-9);
-  EXPECT_NEAR(share(late), (angles.high() - angles.at(1 - beta).angle) / (M_PI / 2), 1e-9);
+  const auto tilt = tilt_of(set, "time", 200, 5);
+  const double h = 1e-3;
+  for (const double beta : {0.3, 0.8}) {
+    const Tensor slope = (tilt->value(z, beta + h) - tilt->value(z, beta - h)) / (2 * h);
+    const AngleDensity::Quantile at = set.model->angles().at(1 - beta);
+    const Tensor t = torch::full({5, 1}, at.angle / (M_PI / 2), z.options());
+    const Tensor score = ability<TimeScore>(set.model->score())->time_score(z, t).value;
+    const Tensor expected = 0.5 - score * at.slope / (M_PI / 2);
+    // Nodes that move make the difference noisy; a correction left out would show as 0.5.
+    EXPECT_LT((slope - expected).abs().max().item<double>(), 0.02) << beta;
+  }
+}
+
+TEST(Energy, ForcesAreGradients) {
+  const torch::NoGradGuard no_grad;
+  Set set("velocity", torch::kFloat64);
+  set.move_weights();
+  const Tensor z = set.latent(1);
+  const int64_t d = z.size(1);
+  const double h = 1e-5;
+  const Tensor offsets = h * torch::eye(d, torch::kFloat64);
+  for (const char* path : {"time", "power"}) {
+    const auto tilt = tilt_of(set, path, 6, d);
+    const Tensor rise = tilt->value(z + offsets, 0.6) - tilt->value(z - offsets, 0.6);
+    EXPECT_TRUE(torch::allclose(tilt->force(z, 0.6)[0], rise / (2 * h), 1e-5, 1e-6)) << path;
+  }
 }
 
 /// The normaliser does not depend on the densities in between.
@@ -313,8 +354,9 @@ TEST(Energy, BothPathsFindTheSameNormaliser) {
 
 TEST(Energy, AClassifierHasNoDensitiesInBetween) {
   Set set("nce");
-  EXPECT_THROW(make_tilt(*set.model, "time", {}, 2), Error);
-  EXPECT_TRUE(make_tilt(*set.model, "auto", {}, 2));
+  EXPECT_THROW(tilt_of(set, "time", 2, 2), Error);
+  EXPECT_THROW(tilt_of(set, "elsewhere", 2, 2), Error);
+  EXPECT_TRUE(tilt_of(set, "auto", 2, 2));
 }
 
 /// A few images annealed backwards stand for all: on an untrained model, whose annealing is exact,

@@ -98,6 +98,9 @@ TEST(Runner, TakesCellsOfAnotherRunFromOneFile) {
   EXPECT_EQ(second.reused, 2);
   EXPECT_EQ(second.computed, 2);
   EXPECT_EQ(second.cells.size(), 4U);
+  const std::string cells = folder.path("cells");
+  run_cells(experiment, two_seeds(), {cells, "none of them", "cpu", 1, 0, options.earlier}, silent);
+  EXPECT_EQ(run_cells(experiment, two_seeds(), {cells, "b", "cpu"}, silent).reused, 2);
   EXPECT_EQ(second.results.numbers("a", "value"), (std::vector<double>{1, 2}));
 
   experiment.steps = 11;

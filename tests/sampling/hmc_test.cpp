@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "dre/base/error.h"
 #include "tests/sampling/targets.h"
 
@@ -122,6 +124,19 @@ TEST(HmcTrouble, ChainsThatLeaveTheNumbersStay) {
   Chains chains{z, 1, torch::zeros({5}, torch::kFloat64)};
   EXPECT_EQ(transition(broken, chains, number(0.1), 3, generator).item<double>(), 0);
   EXPECT_TRUE(torch::equal(chains.z, z));
+}
+
+/// A point where the model has no density weighs nothing from the first step on.
+TEST(HmcTrouble, WhereThereIsNoDensityThereIsNoWeight) {
+  PowerTilt half([](const Tensor& z) -> Slope {
+    return {torch::log((z.select(1, 0) > 0).to(z.dtype())), torch::zeros_like(z)};
+  });
+  Chains chains = start_chains(half, torch::tensor({{1.0}, {-1.0}}, torch::kFloat64), 0);
+  for (const double beta : {0.5, 1.0}) {
+    const Tensor change = change_beta(half, chains, beta);
+    EXPECT_EQ(change[0].item<double>(), 0);
+    EXPECT_EQ(change[1].item<double>(), -std::numeric_limits<double>::infinity());
+  }
 }
 
 TEST(HmcTrouble, WrongShapesAreRefused) {
