@@ -87,6 +87,8 @@ void warn_of_encoding(const EncodingPlan& plan, Sides& sides) {
   leave_out(plan.all_missing, "all-missing-column", "without any value on both sides");
   leave_out(plan.constant_text, "constant-column", "constant on both sides");
   leave_out(plan.id_like, "id-like-column", "different in nearly every row");
+  leave_out(plan.only_on_one_side, "one-sided-missing",
+            "always missing on one side, never on the other,");
   if (!plan.missing_on_one_side.empty())
     sides.warnings.push_back(
         {"one-sided-missing",

@@ -113,6 +113,10 @@ class Planner {
       plan_.all_missing.push_back(first.name);
       return true;
     }
+    if ((none0 && second.missing() == 0) || (none1 && first.missing() == 0)) {
+      plan_.only_on_one_side.push_back(first.name);
+      return true;
+    }
     if (none0 || none1) plan_.missing_on_one_side.push_back(first.name);
     if (first.id_like || second.id_like) {
       plan_.id_like.push_back(first.name);

@@ -16,10 +16,11 @@ namespace dre {
 /// An encoding and what was noticed while making it: names of raw columns, and "city = rome".
 struct EncodingPlan {
   Encoding encoding;
-  std::vector<std::string> all_missing;          ///< no value on either side: left out
-  std::vector<std::string> constant_text;        ///< one text everywhere: left out
-  std::vector<std::string> id_like;              ///< nearly every text is different: left out
-  std::vector<std::string> missing_on_one_side;  ///< all values missing on one side only
+  std::vector<std::string> all_missing;       ///< no value on either side: left out
+  std::vector<std::string> constant_text;     ///< one text everywhere: left out
+  std::vector<std::string> id_like;           ///< nearly every text is different: left out
+  std::vector<std::string> only_on_one_side;  ///< no value there, one in every row here: left out
+  std::vector<std::string> missing_on_one_side;  ///< no value there, some missing here
   std::vector<std::string> one_sided_levels;     ///< categories that one side never has
 };
 

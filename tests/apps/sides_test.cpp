@@ -169,6 +169,23 @@ TEST(Sides, TablesAsTheyAre) {
   EXPECT_EQ(sides.denominator.x[0][4].item<double>() - sides.numerator.x[0][4].item<double>(), 31);
 }
 
+/// Such a column cannot be modelled, and is no reason not to compare the others.
+TEST(Sides, AColumnThatOneSideNeverHasIsLeftOut) {
+  const Directory directory;
+  std::string a = "x,y\n", b = a, c = a;
+  for (int i = 0; i < 60; ++i) {
+    a += text(i, ",\n");
+    b += text(i + 0.5, ",", i % 7, "\n");
+    c += text(i + 0.5, ",", i % 7 ? text(i) : "", "\n");
+  }
+  const Sides sides = load_sides(two_files(directory, a, b));
+  EXPECT_EQ(sides.names, (Strings{"x"}));
+  EXPECT_EQ(codes(sides), (Strings{"one-sided-missing"}));
+  expect_contains(sides.warnings[0].message, {"column y is always missing on one side"});
+  const Sides some = load_sides(two_files(directory, a, c));
+  EXPECT_EQ(some.encoding.raw_names(), (Strings{"x", "y"}));
+}
+
 TEST(Sides, MissingValuesCanBeRefused) {
   const Directory directory;
   auto options = two_files(directory, table("x,y", 20, 2) + "1,NA\n", table("x,y", 20, 2));

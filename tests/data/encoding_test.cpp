@@ -117,7 +117,7 @@ TEST(Encoding, LeavesOutWhatTellsNothing) {
             Strings{"c"});
   EXPECT_EQ(plan_of(numbers("c", {missing, missing}), words("c", {"", ""})).all_missing,
             Strings{"c"});
-  EXPECT_EQ(plan_of(numbers("c", {missing, missing}), numbers("c", {1, 2})).missing_on_one_side,
+  EXPECT_EQ(plan_of(numbers("c", {missing, missing}), numbers("c", {1, 2})).only_on_one_side,
             Strings{"c"});
 }
 
