@@ -258,7 +258,7 @@ struct SampleConfig {
     v("flow-steps", evaluate.flow_steps, at_least(1), "Runge-Kutta steps (flow)");
     v("anneal-steps", anneal.steps, at_least(1), "temperatures (ais)");
     v("leapfrogs", anneal.leapfrogs, at_least(1), "leapfrog steps of a transition (ais)");
-    v("anneal-path", anneal.path, {"auto", "time", "power"},
+    v("anneal-path", anneal.path, EnergyAnnealOptions::paths(),
       "densities that the model has learned over time, or powers of the ratio (ais)");
     machine.visit(v);
   }

@@ -11,9 +11,11 @@ namespace dre {
 struct EnergyAnnealOptions : AnnealOptions {
   std::string path = "auto";
 
+  static Names paths() { return {"auto", "time", "power"}; }
+
   void visit(OptionVisitor& v) {
     AnnealOptions::visit(v);
-    v("anneal-path", path, {"auto", "time", "power"},
+    v("anneal-path", path, paths(),
       "densities in between: those that the model has learned over time, or powers of the ratio; "
       "auto: time where the model has a time score");
   }

@@ -1,0 +1,175 @@
+#include "dre/apps/energy_anneal.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dre/base/error.h"
+#include "tests/apps/energy_set.h"
+#include "tests/support/stop_after.h"
+
+namespace dre {
+namespace {
+
+using namespace dre::testing;
+
+std::unique_ptr<Tilt> tilt_of(const EnergySet& set, const std::string& path, int64_t nodes,
+                              int64_t chains) {
+  EnergyEvaluateOptions options;
+  options.nodes = nodes;
+  EnergyAnnealOptions anneal;
+  anneal.path = path;
+  anneal.chains = chains;
+  return make_tilt(*set.model, options, anneal);
+}
+
+/// Away from the noise model on every path, in double precision.
+EnergySet moved_set() {
+  EnergySet set("velocity", torch::kFloat64);
+  set.move_weights();
+  set.model->correction = 0.5;
+  return set;
+}
+
+EnergyAnnealOptions short_annealing() {
+  EnergyAnnealOptions anneal;
+  anneal.chains = 4;
+  anneal.steps = 4;
+  anneal.pilot_steps = 2;
+  anneal.leapfrogs = 2;
+  anneal.adaptation = 0.3;
+  return anneal;
+}
+
+/// An untrained model is the noise model: its normaliser is 1, and annealing finds its own bits.
+TEST(EnergyAnnealing, AnnealingAgreesOnTheNoiseModel) {
+  EnergySet set("velocity");
+  auto generator = set.context.generator("anneal");
+  Progress silent;
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  const EnergyAnnealReport report =
+      anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
+  EXPECT_NEAR(report.log_normaliser, 0, 1e-5);
+  EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
+}
+
+/// A stop ends every stage: the energies of the images, the pilot runs, both annealings.
+TEST(EnergyAnnealing, AnnealingStopsWhereItIsAskedTo) {
+  EnergySet set("velocity");
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  options.rows_at_once = 10;
+  for (const int questions : {0, 2, 5, 40}) {
+    StopAfter stop(questions);
+    auto generator = set.context.generator("anneal");
+    EXPECT_FALSE(
+        anneal_energy(*set.model, set.validation, options, short_annealing(), generator, stop)
+            .finished)
+        << questions;
+  }
+}
+
+/// The ends of both paths are the noise and the model, whatever lies between.
+TEST(EnergyAnnealing, TiltsBeginAtTheNoiseAndEndAtTheModel) {
+  const torch::NoGradGuard no_grad;
+  const EnergySet set = moved_set();
+  const Tensor z = set.latent(5);
+  const Tensor whole = energy_log_ratio(*set.model, z, 12);
+  for (const char* path : {"time", "power"})
+    for (const int64_t chains : {5, 3}) {  // recorded for as many points as there are, or others
+      SCOPED_TRACE(path);
+      const auto tilt = tilt_of(set, path, 12, chains);
+      EXPECT_EQ(tilt->value(z, 0).abs().max().item<double>(), 0);
+      EXPECT_EQ(tilt->force(z, 0).abs().max().item<double>(), 0);
+      EXPECT_TRUE(torch::allclose(tilt->value(z, 1), whole, 1e-10, 1e-10));
+    }
+}
+
+/// L_β of the time path is an integral that ends at the time of β: its slope in β is minus the time
+/// score there, and a share of the correction.
+TEST(EnergyAnnealing, TheTimeTiltFollowsTheTimeScore) {
+  const torch::NoGradGuard no_grad;
+  const EnergySet set = moved_set();
+  const Tensor z = set.latent(5);
+  const auto tilt = tilt_of(set, "time", 200, 5);
+  const double h = 1e-3;
+  for (const double beta : {0.3, 0.8}) {
+    const Tensor slope = (tilt->value(z, beta + h) - tilt->value(z, beta - h)) / (2 * h);
+    const AngleDensity::Quantile at = set.model->angles().at(1 - beta);
+    const Tensor t = torch::full({5, 1}, at.angle / (M_PI / 2), z.options());
+    const Tensor score = ability<TimeScore>(set.model->score())->time_score(z, t).value;
+    const Tensor expected = 0.5 - score * at.slope / (M_PI / 2);
+    // Nodes that move make the difference noisy; a correction left out would show as 0.5.
+    EXPECT_LT((slope - expected).abs().max().item<double>(), 0.02) << beta;
+  }
+}
+
+TEST(EnergyAnnealing, ForcesAreGradients) {
+  const torch::NoGradGuard no_grad;
+  const EnergySet set = moved_set();
+  const Tensor z = set.latent(1);
+  const int64_t d = z.size(1);
+  const double h = 1e-5;
+  const Tensor offsets = h * torch::eye(d, torch::kFloat64);
+  for (const char* path : {"time", "power"}) {
+    const auto tilt = tilt_of(set, path, 6, d);
+    const Tensor rise = tilt->value(z + offsets, 0.6) - tilt->value(z - offsets, 0.6);
+    EXPECT_TRUE(torch::allclose(tilt->force(z, 0.6)[0], rise / (2 * h), 1e-5, 1e-6)) << path;
+  }
+}
+
+/// The normaliser does not depend on the densities in between.
+TEST(EnergyAnnealing, BothPathsFindTheSameNormaliser) {
+  EnergySet set("velocity", torch::kFloat64);
+  Progress silent;
+  EnergyFitOptions fit = few_steps(60);
+  fit.train.evaluate_every = 60;
+  fit_energy(*set.model, {set.train, set.validation}, fit, silent);
+  EnergyEvaluateOptions options;
+  options.nodes = 4;
+  options.rows = 4;
+  EnergyAnnealOptions anneal;
+  anneal.chains = 40;
+  anneal.steps = 12;
+  anneal.pilot_steps = 4;
+  anneal.leapfrogs = 2;
+  anneal.adaptation = 0.3;
+  std::vector<EnergyAnnealReport> reports;
+  for (const char* path : {"time", "power"}) {
+    anneal.path = path;
+    auto generator = set.context.generator(path);
+    reports.push_back(
+        anneal_energy(*set.model, set.validation, options, anneal, generator, silent));
+    EXPECT_GT(reports.back().ais_acceptance, 0.3) << path;
+    EXPECT_GT(reports.back().effective_chains, 5) << path;
+  }
+  const double error = std::hypot(reports[0].log_normaliser_error, reports[1].log_normaliser_error);
+  EXPECT_NEAR(reports[0].log_normaliser, reports[1].log_normaliser, 4 * error);
+}
+
+TEST(EnergyAnnealing, AClassifierHasNoDensitiesInBetween) {
+  EnergySet set("nce");
+  EXPECT_THROW(tilt_of(set, "time", 2, 2), Error);
+  EXPECT_THROW(tilt_of(set, "elsewhere", 2, 2), Error);
+  EXPECT_TRUE(tilt_of(set, "auto", 2, 2));
+}
+
+/// A few images annealed backwards stand for all: on an untrained model, whose annealing is exact,
+/// they add no error to that of the images.
+TEST(EnergyAnnealing, RaiseOfAFewImagesIsCarriedOverToAll) {
+  EnergySet set("velocity");
+  Progress silent;
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  options.rows = 8;
+  auto generator = set.context.generator("anneal");
+  const EnergyAnnealReport report =
+      anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
+  EXPECT_EQ(report.raise_rows, 8);
+  EXPECT_NEAR(report.raise.value, report.ais.value, 1e-5);
+  EXPECT_NEAR(report.raise.error, report.ais.error, 1e-5);
+}
+
+}  // namespace
+}  // namespace dre

@@ -1,0 +1,80 @@
+/// A tiny energy model with images to fit and judge it, for the tests of energy models.
+#pragma once
+
+#include "dre/apps/energy_fit.h"
+#include "dre/data/mnist.h"
+
+namespace dre::testing {
+
+/// Images of a few grey levels around a random bright square: far from Gaussian logits.
+inline Tensor pictures(int64_t n, int64_t side, uint64_t seed) {
+  auto generator = Context{torch::kCPU, torch::kFloat32, seed}.generator("pictures");
+  const Tensor noise = at::randint(0, 40, {n, side * side}, generator, torch::kFloat32);
+  const Tensor bright = (normal({n, 1}, torch::kFloat32, generator) > 0).to(torch::kFloat32);
+  return (noise + 150 * bright).to(torch::kUInt8);
+}
+
+inline EnergyOptions tiny(const std::string& objective) {
+  EnergyOptions options;
+  options.objective = objective;
+  options.width = 4;
+  options.levels = 2;
+  options.blocks = 1;
+  options.groups = 2;
+  options.bridges = 2;
+  return options;
+}
+
+/// Four pixels along each side are enough for the residual U-Net, the paper's needs twenty.
+inline int64_t side_of(const std::string& objective) { return objective == "velocity" ? 4 : 20; }
+
+struct EnergySet {
+  Context context;
+  Tensor train, validation;
+  std::unique_ptr<EnergyModel> model;
+
+  explicit EnergySet(const std::string& objective, torch::ScalarType type = torch::kFloat32)
+      : context{torch::kCPU, type, 1},
+        train(pictures(objective == "velocity" ? 200 : 900, side_of(objective), 1)),
+        validation(pictures(40, side_of(objective), 2)),
+        model(std::make_unique<EnergyModel>(gaussian_noise(train, 1, context), tiny(objective),
+                                            context)) {}
+
+  void move_weights() {
+    const torch::NoGradGuard no_grad;
+    auto generator = context.generator("move");
+    Tensor flat = model->network().parameters().flat();
+    flat.add_(0.2 * normal(flat.sizes(), flat.options(), generator));
+  }
+
+  Tensor latent(int64_t rows) const {
+    auto generator = context.generator("latent");
+    const Logits logits = dequantise(validation.slice(0, 0, rows), generator, context.dtype);
+    return model->noise().to_latent(logits.x).point;
+  }
+
+  EnergyReport report() {
+    Progress silent;
+    auto generator = context.generator("report");
+    EnergyEvaluateOptions options;
+    options.nodes = 8;
+    options.flow_steps = 8;
+    return evaluate_energy(*model, validation, options, generator, silent);
+  }
+};
+
+inline EnergyFitOptions few_steps(int64_t steps) {
+  EnergyFitOptions options;
+  options.train.steps = steps;
+  options.train.batch = 16;
+  options.train.warmup = 2;
+  options.train.rate = 3e-3;
+  options.train.average = 0.9;
+  options.train.evaluate_every = 4;
+  options.looks.rows = 4;
+  options.looks.nodes = 4;
+  options.looks.flow_steps = 2;
+  return options;
+}
+
+}  // namespace dre::testing
