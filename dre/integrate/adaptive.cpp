@@ -132,15 +132,18 @@ class Adaptive final {
   /// The rule of level i on every climber. The difference to the rule before stands beside the
   /// tail: whole at the first comparison, and an eighth later, which is what halving the spacing
   /// gains on an integrand with a continuous derivative. From the fourth rule on, two differences
-  /// show how fast this integrand converges: eight times the next one, by the same quotient, is
-  /// enough where it is not below what a smooth integrand would leave.
+  /// show how fast this integrand converges: eight times the next one is enough where it is not
+  /// below what a smooth integrand would leave. The next one has the same quotient to this one, or
+  /// its square where the tail is geometric: twice the nodes then square the error.
   void apply(size_t i, Climbers& now) {
     now.samples = torch::cat({now.samples, sample_nodes(now.panels, rule_.levels[i].new_nodes)}, 1);
     const TailRule::Sums sums = tails_[i](now.samples, now.panels.half);
     const Tensor change = (sums.value - now.panels.value).abs();
     if (i > 0) now.panels.error = torch::max(sums.tail, change / (i > 1 ? 8 : 1));
     if (i > 2) {
-      const Tensor next = 8 * change * (change / now.change).nan_to_num(0).clamp_max(1);
+      const Tensor quotient = (change / now.change).nan_to_num(0).clamp_max(1);
+      const Tensor geometric = sums.tail <= sums.smooth;
+      const Tensor next = 8 * change * torch::where(geometric, quotient.square(), quotient);
       now.panels.error = torch::min(now.panels.error, torch::max(next, sums.smooth));
     }
     now.change = change;

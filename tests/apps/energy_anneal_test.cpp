@@ -14,9 +14,10 @@ namespace {
 using namespace dre::testing;
 
 std::unique_ptr<Tilt> tilt_of(const EnergySet& set, const std::string& path, int64_t nodes,
-                              int64_t chains) {
+                              int64_t chains, bool graph = true) {
   EnergyEvaluateOptions options;
   options.nodes = nodes;
+  options.graph = graph;
   EnergyAnnealOptions anneal;
   anneal.path = path;
   anneal.chains = chains;
@@ -116,6 +117,26 @@ TEST(EnergyAnnealing, ForcesAreGradients) {
     const auto tilt = tilt_of(set, path, 6, d);
     const Tensor rise = tilt->value(z + offsets, 0.6) - tilt->value(z - offsets, 0.6);
     EXPECT_TRUE(torch::allclose(tilt->force(z, 0.6)[0], rise / (2 * h), 1e-5, 1e-6)) << path;
+  }
+}
+
+/// A graph that was recorded at one β and one set of points is replayed at others.
+TEST(EnergyAnnealing, RecordedTiltsFollowTheirPointsAndTemperatures) {
+  const torch::Device device = device_by_name("auto");
+  if (device.is_cpu()) GTEST_SKIP() << "no CUDA here: nothing is recorded";
+  const torch::NoGradGuard no_grad;
+  EnergySet set("velocity", torch::kFloat64, device);
+  set.move_weights();
+  const Tensor z = set.latent(5);
+  for (const char* path : {"time", "power"}) {
+    const auto recorded = tilt_of(set, path, 6, 5), other = tilt_of(set, path, 6, 5, false);
+    for (int i = 1; i <= 8; ++i) {
+      SCOPED_TRACE(text(path, ", question ", i));
+      const double beta = i / 8.0;
+      const Tensor at = z * (1 + 0.1 * i);
+      EXPECT_TRUE(torch::allclose(recorded->value(at, beta), other->value(at, beta), 1e-8, 1e-8));
+      EXPECT_TRUE(torch::allclose(recorded->force(at, beta), other->force(at, beta), 1e-8, 1e-8));
+    }
   }
 }
 

@@ -33,8 +33,9 @@ struct EnergySet {
   Tensor train, validation;
   std::unique_ptr<EnergyModel> model;
 
-  explicit EnergySet(const std::string& objective, torch::ScalarType type = torch::kFloat32)
-      : context{torch::kCPU, type, 1},
+  explicit EnergySet(const std::string& objective, torch::ScalarType type = torch::kFloat32,
+                     torch::Device device = torch::kCPU)
+      : context{device, type, 1},
         train(pictures(objective == "velocity" ? 200 : 900, side_of(objective), 1)),
         validation(pictures(40, side_of(objective), 2)),
         model(std::make_unique<EnergyModel>(gaussian_noise(train, 1, context), tiny(objective),
@@ -42,7 +43,7 @@ struct EnergySet {
 
   void move_weights() {
     const torch::NoGradGuard no_grad;
-    auto generator = context.generator("move");
+    auto generator = context.device_generator("move");
     Tensor flat = model->network().parameters().flat();
     flat.add_(0.2 * normal(flat.sizes(), flat.options(), generator));
   }
@@ -50,7 +51,7 @@ struct EnergySet {
   Tensor latent(int64_t rows) const {
     auto generator = context.generator("latent");
     const Logits logits = dequantise(validation.slice(0, 0, rows), generator, context.dtype);
-    return model->noise().to_latent(logits.x).point;
+    return model->noise().to_latent(logits.x.to(context.device)).point;
   }
 
   EnergyReport report() {
