@@ -81,7 +81,7 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyAnnealOptions& anneal, at::Generator& generator,
                                  Progress& progress) {
   const torch::NoGradGuard no_grad;
-  model.network().set_half(options.half);
+  model.network().set_half(false);  // the tilt's forces go by options.half
   const int64_t d = model.dimension(), all = pixels.size(0);
   const int64_t some = options.rows > 0 ? std::min(options.rows, all) : all;
   const Placed images = place(model, pixels, options, generator, progress);

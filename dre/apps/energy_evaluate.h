@@ -21,7 +21,8 @@ struct EnergyEvaluateOptions {
       "Runge-Kutta steps of the flow, four evaluations each");
     v("rows", rows, at_least(0), "images that are looked at; 0: all");
     v("rows-at-once", rows_at_once, at_least(1), "images that go through the network together");
-    v("half", half, "convolutions in bfloat16, where there is CUDA");
+    v("half", half,
+      "convolutions in bfloat16, where there is CUDA; of annealing those that drive the chains");
     v("graph", graph, "record the energy's gradient as a graph and replay it, where there is CUDA");
   }
 };

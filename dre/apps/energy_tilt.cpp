@@ -1,5 +1,6 @@
 #include "dre/apps/energy_tilt.h"
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -9,84 +10,131 @@
 namespace dre {
 namespace {
 
-/// log r by given nodes, and its gradient, at a given number of points; recorded as a graph where
-/// there is CUDA: on so few images its many small kernels cost more to launch than to run.
-class RecordedSlope {
+/// The network's precision for as long as this lives.
+class InPrecision {
  public:
+  InPrecision(ImageNetwork& network, bool half) : network_(network), before_(network.half()) {
+    network_.set_half(half);
+  }
+  ~InPrecision() { network_.set_half(before_); }
+  InPrecision(const InPrecision&) = delete;
+  InPrecision& operator=(const InPrecision&) = delete;
+
+ private:
+  ImageNetwork& network_;
+  bool before_;
+};
+
+/// Asks something about points by given nodes; recorded as a graph where there is CUDA: on so few
+/// images its many small kernels cost more to launch than to run.
+class Recorded {
+ public:
+  using Answers = std::vector<Tensor>;
+  using Question = std::function<Answers(const Tensor& z, const TimeNodes& nodes)>;
+
   /// shape: [m, d], of the points that are asked most.
-  RecordedSlope(const EnergyModel& model, torch::IntArrayRef shape, int64_t nodes, bool record)
-      : model_(model),
-        z_(at::zeros(shape, model.context().options())),
-        nodes_(time_nodes(model, nodes)),
-        found_{at::zeros({shape[0]}, z_.options()), at::zeros_like(z_)},
+  Recorded(Question question, torch::IntArrayRef shape, const TimeNodes& nodes, bool record)
+      : question_(std::move(question)),
+        z_(at::zeros(shape, nodes.t.options())),
+        nodes_{nodes.t.clone(), nodes.weight.clone()},
         captured_([this] { ask(); }, z_.device(), {}, record) {}
 
   /// As many nodes as before. Of other numbers of points it is done without the graph.
-  Slope operator()(const Tensor& z, const TimeNodes& nodes) {
-    if (z.sizes() != z_.sizes()) return slope(z, nodes);
+  Answers operator()(const Tensor& z, const TimeNodes& nodes) {
+    if (z.sizes() != z_.sizes()) return question_(z, nodes);
     z_.copy_(z);
     nodes_.t.copy_(nodes.t);
     nodes_.weight.copy_(nodes.weight);
     captured_.run();
-    return {found_.value.clone(), found_.gradient.clone()};
+    Answers out;
+    for (const Tensor& answer : found_) out.push_back(answer.clone());
+    return out;
   }
 
  private:
-  Slope slope(const Tensor& z, const TimeNodes& nodes) const {
-    return differentiated(
-        [&](const Tensor& points) { return energy_log_ratio(model_, points, nodes); })(z);
-  }
-
   void ask() {
-    const Slope found = slope(z_, nodes_);
-    found_.value.copy_(found.value);
-    found_.gradient.copy_(found.gradient);
+    const Answers answers = question_(z_, nodes_);
+    found_.resize(answers.size());
+    for (size_t i = 0; i < answers.size(); ++i)
+      if (found_[i].defined())
+        found_[i].copy_(answers[i]);
+      else
+        found_[i] = answers[i].clone();
   }
 
-  const EnergyModel& model_;
+  Question question_;
   Tensor z_;
   TimeNodes nodes_;
-  Slope found_;
+  Answers found_;
   CapturedStep captured_;
 };
 
-using SlopePtr = std::shared_ptr<RecordedSlope>;
+Slope slope_of(const EnergyModel& model, const Tensor& z, const TimeNodes& nodes) {
+  return differentiated([&](const Tensor& at) { return energy_log_ratio(model, at, nodes); })(z);
+}
 
-/// The densities that the model has learned between noise and data. Asks once where value and force
-/// of the same points are wanted.
+/// The densities that the model has learned between noise and data. The values, which decide, are
+/// in full precision; what drives the chains need not be.
 class TimeTilt final : public Tilt {
  public:
-  TimeTilt(const EnergyModel& model, int64_t nodes, SlopePtr recorded)
-      : model_(model), count_(nodes), recorded_(std::move(recorded)) {}
+  TimeTilt(const EnergyModel& model, torch::IntArrayRef shape, const EnergyEvaluateOptions& options)
+      : model_(model),
+        count_(options.nodes),
+        nodes_(time_nodes(model, count_)),
+        values_(
+            [&model](const Tensor& z, const TimeNodes& nodes) -> Recorded::Answers {
+              const InPrecision full(model.network(), false);
+              return {energy_log_ratio(model, z, nodes)};
+            },
+            shape, nodes_, options.graph),
+        forces_(
+            [&model, half = options.half](const Tensor& z,
+                                          const TimeNodes& nodes) -> Recorded::Answers {
+              const InPrecision any(model.network(), half);
+              return {slope_of(model, z, nodes).gradient};
+            },
+            shape, nodes_, options.graph) {}
 
   Tensor value(const Tensor& z, double beta) override {
-    return beta == 0 ? at::zeros({z.size(0)}, z.options()) : at(z, beta).value;
+    if (beta == 0) return at::zeros({z.size(0)}, z.options());
+    // The model's correction, which log r has whole, belongs to the whole way.
+    return values_(z, nodes(beta))[0].add_((beta - 1) * model_.correction);
   }
+
   Tensor force(const Tensor& z, double beta) override {
-    return beta == 0 ? at::zeros_like(z) : at(z, beta).gradient;
+    return beta == 0 ? at::zeros_like(z) : forces_(z, nodes(beta))[0];
   }
 
  private:
-  const Slope& at(const Tensor& z, double beta) {
-    const bool same = last_.defined() && beta == beta_;
-    if (same && z.is_same(last_)) return slope_;
-    if (!same) nodes_ = time_nodes(model_, count_, 1 - beta);
-    slope_ = (*recorded_)(z, nodes_);
-    // The model's correction, which log r has whole, belongs to the whole way.
-    slope_.value.add_((beta - 1) * model_.correction);
-    last_ = z;
+  const TimeNodes& nodes(double beta) {
+    if (beta != beta_) nodes_ = time_nodes(model_, count_, 1 - beta);
     beta_ = beta;
-    return slope_;
+    return nodes_;
   }
 
   const EnergyModel& model_;
   int64_t count_;
-  SlopePtr recorded_;
-  double beta_ = 0;
+  double beta_ = 1;
   TimeNodes nodes_;  // of β
-  Tensor last_;      // the points of the slope
-  Slope slope_;
+  Recorded values_, forces_;
 };
+
+/// Powers of the ratio: value and slope of a point are wanted together.
+std::unique_ptr<Tilt> power_tilt(const EnergyModel& model, torch::IntArrayRef shape,
+                                 const EnergyEvaluateOptions& options) {
+  const TimeNodes nodes = time_nodes(model, options.nodes);
+  const auto recorded = std::make_shared<Recorded>(
+      [&model](const Tensor& z, const TimeNodes& by) -> Recorded::Answers {
+        const InPrecision full(model.network(), false);
+        const Slope slope = slope_of(model, z, by);
+        return {slope.value, slope.gradient};
+      },
+      shape, nodes, options.graph);
+  return std::make_unique<PowerTilt>([recorded, nodes](const Tensor& z) -> Slope {
+    const Recorded::Answers answers = (*recorded)(z, nodes);
+    return {answers[0], answers[1]};
+  });
+}
 
 }  // namespace
 
@@ -98,13 +146,9 @@ std::unique_ptr<Tilt> make_tilt(const EnergyModel& model, const EnergyEvaluateOp
   check(anneal.path != "time" || over_time, "a model trained by the objective '",
         model.options().objective,
         "' has learned no densities between noise and data; use --anneal-path power");
-  const int64_t nodes = options.nodes;
-  const auto recorded = std::make_shared<RecordedSlope>(
-      model, std::vector<int64_t>{anneal.chains, model.dimension()}, nodes, options.graph);
-  if (anneal.path != "power" && over_time)
-    return std::make_unique<TimeTilt>(model, nodes, recorded);
-  return std::make_unique<PowerTilt>(
-      [recorded, all = time_nodes(model, nodes)](const Tensor& z) { return (*recorded)(z, all); });
+  const std::vector<int64_t> shape = {anneal.chains, model.dimension()};
+  if (anneal.path != "power" && over_time) return std::make_unique<TimeTilt>(model, shape, options);
+  return power_tilt(model, shape, options);
 }
 
 }  // namespace dre

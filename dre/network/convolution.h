@@ -17,6 +17,7 @@ class ImageNetwork : public Network {
   /// Convolutions in bfloat16, parameters and everything else as they are: on CUDA twice as fast
   /// and half the memory. Off until set.
   void set_half(bool half) { half_ = half; }
+  bool half() const { return half_; }
 
  protected:
   /// x: [n, side * side] -> [n, 1, side, side]

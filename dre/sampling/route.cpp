@@ -29,14 +29,17 @@ class Pilot {
         step_(at::full({}, options.first_step, where.requires_grad(false))) {}
 
   /// Brings a start up to a thousand times too large or too small near its place, by tries from
-  /// where the chains are; they stay there.
+  /// where the chains are, until one passes it; the chains stay there.
   void burn_in(Tilt& tilt, const Chains& chains) {
     const auto most = static_cast<int64_t>(std::log(1000.0) / std::log1p(options_.adaptation));
     progress_.begin("finding a first step", most);
+    bool longer = false;
     for (int64_t i = 0; i < most && !progress_.stop_requested(); ++i) {
       Chains tried = chains;
-      move(tilt, tried);
+      const bool before = longer;
+      longer = move(tilt, tried).item<double>() > options_.acceptance;
       progress_.advance(i + 1, "");
+      if (i > 0 && longer != before) break;
     }
     progress_.end();
   }

@@ -168,12 +168,10 @@ AnnealPlan anneal_plan(const FitPlan& fit, bool twice, const Settings& settings)
   // Half the nodes would move log r of a sharp model by 14 nats.
   plan.evaluate.nodes = settings.pick(16, 4, 2);
   plan.evaluate.rows = settings.pick(100, 4, 2);
-  // Each temperature adds its rounding to the weights.
-  plan.evaluate.half = false;
   plan.anneal.chains = settings.pick(100, 4, 2);
   plan.anneal.steps = settings.pick(250, 6, 2) * (twice ? 2 : 1);
-  plan.anneal.leapfrogs = settings.pick(10, 3, 1);
-  plan.anneal.pilot_steps = settings.pick(50, 3, 1);
+  plan.anneal.leapfrogs = settings.pick(5, 3, 1);
+  plan.anneal.pilot_steps = settings.pick(20, 3, 1);
   return plan;
 }
 
