@@ -32,7 +32,9 @@ struct CompareConfig {
 
   void visit(OptionVisitor& v) {
     sides.visit(v);
-    v("fail-if", fail_if, "conditions such as 'kl > 0.1' that make the exit code 5");
+    v("fail-if", fail_if,
+      "conditions such as 'kl > 0.1' that make the exit code 5; on kl, kl_reverse, js, tv, chi2, "
+      "p_value, auc, auc_after, pareto_k, effective_share, outside");
     v("output", output, {}, "file for the result; - is standard output");
     v("report", report, {}, "HTML page with charts to write besides");
     compare.visit(v);
@@ -41,7 +43,9 @@ struct CompareConfig {
 };
 
 std::string interval(const Divergence& found, const char* unit) {
-  if (std::isnan(found.value)) return "not finite";
+  if (std::isnan(found.value))
+    return std::isnan(found.low) ? "not finite"
+                                 : text("not finite, at least ", short_number(found.low), unit);
   return text(short_number(found.value), " [", short_number(found.low), ", ",
               short_number(found.high), "]", unit);
 }
@@ -120,7 +124,8 @@ int judge_gates(const std::vector<Gate>& gates, const CompareResult& result) {
   int code = exit_fine;
   for (const auto& gate : gates) {
     if (!gate.fails(result)) continue;
-    std::cerr << who << ": gate failed: " << gate.text() << std::endl;
+    std::cerr << who << ": gate failed: " << gate.text() << " (" << gate.measured(result) << ")"
+              << std::endl;
     code = exit_gate;
   }
   return code;
@@ -131,8 +136,8 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   use_threads(static_cast<int>(config.threads));
   std::vector<Gate> gates;
   for (const auto& condition : config.fail_if) gates.emplace_back(condition);
-  check_writable(config.output);
-  if (!config.report.empty()) check_writable(config.report);
+  check_outputs({config.output, config.report},
+                {config.sides.numerator, config.sides.denominator, config.sides.data});
   device_by_name(config.compare.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);

@@ -117,7 +117,7 @@ int fit(int argc, char** argv) {
   if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
-  check_writable(config.out);
+  check_outputs({config.out}, {config.noise_model});
   const Context context = config.machine.image_context();
   const MnistSplit data = load_mnist(config.data);
   ProgressBar progress(who, run.quiet);
@@ -283,7 +283,7 @@ int sample(int argc, char** argv) {
   if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
   check(!config.out.empty(), "--out FILE is missing: the image to write, samples.png");
-  check_writable(config.out);
+  check_outputs({config.out}, {config.model});
   const Context context = config.machine.image_context();
   const EnergyFile file = load_energy(config.model, context);
   ProgressBar progress(who, run.quiet);

@@ -102,10 +102,10 @@ void warn_of_training(const FitResult& result, Progress& progress) {
                          report.training.steps, "; the best weights before that are kept"));
 }
 
-void check_out(const std::string& out) {
+void check_out(const std::string& out, const SidesOptions& sides) {
   check(!out.empty(), "--out FILE is missing: where the model is to be written");
   check(out != "-", "--out must be a file: standard output gets the summary");
-  check_writable(out);
+  check_outputs({out}, {sides.numerator, sides.denominator, sides.data});
 }
 
 FitResult run_training(const FitConfig& config, const Sides& sides, CheckpointFile& checkpoint,
@@ -141,7 +141,7 @@ int run(const Arguments& arguments) {
   const FitConfig& config = arguments.config;
   use_threads(static_cast<int>(config.threads));
   ProgressBar progress(who, arguments.run.quiet);
-  check_out(config.out);
+  check_out(config.out, config.sides);
   device_by_name(config.fit.device);
   const Sides sides = load_sides(config.sides);
   for (const auto& [code, message] : sides.warnings) progress.warn(code, message);

@@ -143,9 +143,10 @@ nlohmann::json Flags::overrides() const {
           " times; give it once");
     if (kind == Kind::flag)
       out[name] = option->as<bool>();
-    else if (kind == Kind::words)
+    else if (kind == Kind::words) {
       out[name] = split_at_commas(given);
-    else if (kind == Kind::word)
+      check(!out[name].empty(), "--", name, " is empty; leave it out, or say what it is");
+    } else if (kind == Kind::word)
       out[name] = given.front();
     else
       out[name] = number_in(given.front(), kind == Kind::whole);

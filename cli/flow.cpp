@@ -86,7 +86,7 @@ int sample(int argc, char** argv) {
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   check(!config.out.empty(), "--out FILE is missing: where the samples are to be written");
-  check_writable(config.out);
+  check_outputs({config.out}, {config.model});
   const Context context = config.machine.image_context();
   const DensityPtr density = read_density(config.model, context);
   auto generator = context.device_generator("samples");

@@ -157,7 +157,7 @@ int run(const Arguments& arguments) {
   const FitConfig& config = arguments.config;
   config.source.check();
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the density to write");
-  check_writable(config.out);
+  check_outputs({config.out}, {config.source.input});
   const Context context = config.machine.image_context();
   const FlowRows rows = load_flow_rows(config.source, config.held_out, context);
   ProgressBar bar(who, arguments.run.quiet);

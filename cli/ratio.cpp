@@ -140,7 +140,7 @@ int run(const RatioConfig& config, bool quiet) {
   check(!config.model.empty(), "--model FILE is missing");
   check(!config.input.empty(), "--input FILE is missing");
   use_threads(static_cast<int>(config.threads));
-  check_writable(config.output);
+  check_outputs({config.output}, {config.input, config.model});
   Context context;
   context.device = device_by_name(config.device);
   const Estimator estimator = load_model(config.model, context);

@@ -57,8 +57,8 @@ void check_all_rows(const Sides& sides) {
 
 int run(const WeightsConfig& config, const RunFlags& flags) {
   use_threads(static_cast<int>(config.threads));
-  check_writable(config.output);
-  if (!config.report.empty()) check_writable(config.report);
+  check_outputs({config.output, config.report},
+                {config.sides.numerator, config.sides.denominator, config.sides.data});
   device_by_name(config.weights.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);
@@ -74,9 +74,7 @@ int run(const WeightsConfig& config, const RunFlags& flags) {
   if (!config.report.empty()) write_page(config.report, report::weights_page(result), progress);
   if (!flags.quiet)
     std::cerr << summary_line("weights", text("r = numerator / denominator on the denominator's ",
-                                              result.weight.size(0), " rows, out of fold, ",
-                                              config.weights.smooth ? "Pareto-smoothed" : "raw",
-                                              ", normalize ", config.weights.normalize))
+                                              result.weight.size(0), " rows, ", result.how))
               << summary_line("quality", weight_text(result.check))
               << summary_line("closure", "numerator against reweighted denominator: 'after'")
               << column_lines(result.columns) << std::flush;

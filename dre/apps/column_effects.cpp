@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "dre/data/place.h"
 #include "dre/numeric/statistics.h"
@@ -78,7 +79,7 @@ class ColumnView {
   ColumnEffect effect(const Part& top, const Part& bottom) const {
     ColumnEffect out;
     out.name = raw_.name;
-    const bool number = raw_.kind != Kind::category && value_place() >= 0;
+    const bool number = raw_.kind != Kind::category && place_of(Role::value) >= 0;
     out.kind = !number ? "category" : raw_.kind == Kind::date ? "date" : "number";
     if (number)
       describe_number(top, bottom, out);
@@ -88,23 +89,45 @@ class ColumnView {
   }
 
  private:
-  int64_t value_place() const {
+  int64_t place_of(Role role) const {
     for (size_t i = 0; i < roles_.size(); ++i)
-      if (roles_[i].role == Role::value) return places_[i];
+      if (roles_[i].role == role) return places_[i];
     return -1;
   }
 
+  /// Where the value is missing: [n] bool
+  Tensor missing(const Part& part) const {
+    const int64_t place = place_of(Role::missing);
+    return place < 0 ? torch::zeros({part.rows.rows()}, torch::kBool)
+                     : part.rows.x.select(1, place) > 0;
+  }
+
   void describe_number(const Part& top, const Part& bottom, ColumnEffect& out) const {
-    const Tensor x0 = top.rows.x.select(1, value_place()).contiguous();
-    const Tensor x1 = bottom.rows.x.select(1, value_place()).contiguous();
-    out.distance = largest_gap(x0, top.share, x1, bottom.share);
-    out.distance_reweighted = largest_gap(x0, top.share, x1, bottom.reweighted);
+    const Tensor x0 = top.rows.x.select(1, place_of(Role::value)).contiguous();
+    const Tensor x1 = bottom.rows.x.select(1, place_of(Role::value)).contiguous();
+    const Tensor none0 = missing(top), none1 = missing(bottom);
+    // For the distance a missing value is one of its own, below all others.
+    const auto marked = [](const Tensor& x, const Tensor& none) {
+      return x.masked_fill(none, -std::numeric_limits<double>::infinity());
+    };
+    const Tensor y0 = marked(x0, none0), y1 = marked(x1, none1);
+    out.distance = largest_gap(y0, top.share, y1, bottom.share);
+    out.distance_reweighted = largest_gap(y0, top.share, y1, bottom.reweighted);
+    // Everything else is about the values that are there.
+    const auto there = [](const Tensor& share, const Tensor& none) {
+      const Tensor some = share.masked_fill(none, 0);
+      const Tensor sum = some.sum();
+      return sum.item<double>() > 0 ? some / sum : share;
+    };
+    const Tensor share0 = there(top.share, none0), share1 = there(bottom.share, none1);
+    const Tensor again = there(bottom.reweighted, none1);
     const double deviation =
-        std::sqrt(0.5 * (weighted_variance(x0, top.share) + weighted_variance(x1, bottom.share)));
-    out.shift = standardised_shift(x0, top.share, x1, bottom.share, deviation);
-    out.shift_reweighted = standardised_shift(x0, top.share, x1, bottom.reweighted, deviation);
+        std::sqrt(0.5 * (weighted_variance(x0, share0) + weighted_variance(x1, share1)));
+    out.shift = standardised_shift(x0, share0, x1, share1, deviation);
+    out.shift_reweighted = standardised_shift(x0, share0, x1, again, deviation);
     // Bins reach over the middle of both sides; the outer ones take the rest.
-    const Tensor both = torch::cat({x0, x1});
+    const Tensor both =
+        torch::cat({x0.masked_select(none0.logical_not()), x1.masked_select(none1.logical_not())});
     const double low = sample_quantile(both, 0.002), high = sample_quantile(both, 0.998);
     const double width = high > low ? (high - low) / bins : 1;
     const auto histogram = [&](const Tensor& x, const Tensor& share) {
@@ -113,9 +136,11 @@ class ColumnView {
     };
     for (int64_t i = 0; i <= bins; ++i)
       out.marginal.edges.push_back(low + static_cast<double>(i) * width);
-    out.marginal.numerator = histogram(x0, top.share);
-    out.marginal.denominator = histogram(x1, bottom.share);
-    out.marginal.reweighted = histogram(x1, bottom.reweighted);
+    out.marginal.numerator = histogram(x0, top.share.masked_fill(none0, 0));
+    out.marginal.denominator = histogram(x1, bottom.share.masked_fill(none1, 0));
+    out.marginal.reweighted = histogram(x1, bottom.reweighted.masked_fill(none1, 0));
+    out.missing_numerator = top.share.masked_select(none0).sum().item<double>();
+    out.missing_denominator = bottom.share.masked_select(none1).sum().item<double>();
   }
 
   void describe_levels(const Part& top, const Part& bottom, ColumnEffect& out) const {
@@ -196,8 +221,10 @@ std::vector<ColumnEffect> column_effects(const Samples& numerator, const Samples
     const Tensor order = at::randperm(n, generator, torch::kInt64);
     Tensor shuffled = all.clone();
     shuffled.index_copy_(1, places, all.index_select(1, places).index_select(0, order));
-    effects.back().joint =
-        loss_of(rated, top, bottom, shuffled.slice(0, 0, n0), shuffled.slice(0, n0, n)) - base;
+    const double without =
+        loss_of(rated, top, bottom, shuffled.slice(0, 0, n0), shuffled.slice(0, n0, n));
+    // A model that knows nothing loses log 2; one that is led astray tells no more than that.
+    effects.back().joint = std::min(without, std::max(std::numbers::ln2, base)) - base;
   }
   std::stable_sort(effects.begin(), effects.end(),
                    [](const auto& a, const auto& b) { return a.joint > b.joint; });

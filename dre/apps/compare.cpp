@@ -5,8 +5,10 @@
 #include <limits>
 #include <numbers>
 
+#include "dre/apps/support.h"
 #include "dre/base/error.h"
 #include "dre/data/basis.h"
+#include "dre/data/place.h"
 #include "dre/data/split.h"
 #include "dre/numeric/statistics.h"
 
@@ -18,6 +20,11 @@ constexpr double finite_variance = 0.5;  // of the weights: their Pareto k below
 constexpr double outside_noticed = 0.01;
 constexpr double still_different = 0.6;  // AUC after reweighting
 constexpr int64_t histogram_bins = 40;
+constexpr int64_t rows_for_paths = 100;  // a side
+
+bool has_unequal_weights(const Samples& side) {
+  return side.weight.defined() && (side.weight.max() > side.weight.min()).item<bool>();
+}
 
 /// One comparison, step by step; every step fills in its part of the result.
 class Comparing {
@@ -29,6 +36,7 @@ class Comparing {
 
   CompareResult run() {
     out_.data = sides_.description;
+    out_.apart = sides_.apart;
     rated_ = cross_fit(sides_.numerator, sides_.denominator, sides_.names, options_.cross_fit,
                        options_.fit, progress_);
     if (stopped(rated_.interrupted)) return std::move(out_);
@@ -73,13 +81,21 @@ class Comparing {
   }
 
   void check_support() {
-    const auto outside = [](const Tensor& log_ratio, const Samples& side, const Samples& other) {
-      const Tensor beyond = log_ratio > std::log(effective_size(other));
+    const auto outside = [&](const Tensor& log_ratio, const Samples& side, const Samples& other) {
+      const Tensor beyond = (log_ratio > std::log(effective_size(other)))
+                                .logical_or(beyond_range(side, other, sides_.encoding));
       return weighted_mean(beyond.to(torch::kFloat64), side.weights());
     };
-    out_.support = {outside(g0_, sides_.numerator, sides_.denominator),
-                    outside(-g1_, sides_.denominator, sides_.numerator)};
+    const Samples &top = sides_.numerator, &bottom = sides_.denominator;
+    out_.support = {outside(g0_, top, bottom), outside(-g1_, bottom, top)};
+    Divergences& found = out_.divergences;
+    if (has_own_levels(top, bottom, sides_.encoding))
+      for (Divergence* one : {&found.kl_numerator_denominator, &found.chi_square}) infinite(*one);
+    if (has_own_levels(bottom, top, sides_.encoding)) infinite(found.kl_denominator_numerator);
   }
+
+  /// What the rows with a counterpart add up to is still a lower end.
+  static void infinite(Divergence& found) { found.value = found.high = found.standard_error = nan; }
 
   /// Whether a classifier that starts afresh can still tell the reweighted denominator from the
   /// numerator. False: interrupted.
@@ -125,8 +141,20 @@ class Comparing {
     out_.histogram.numerator = shares(g0_, sides_.numerator.weights());
     out_.histogram.denominator = shares(g1_, sides_.denominator.weights());
     out_.largest_weights = largest_weights(g1_, sides_.denominator.weights());
+    describe_paths();
     if (!rated_.fits.front().members.empty())
       out_.curve = rated_.fits.front().members.front().training.curve;
+  }
+
+  /// Of the first fold's model, on some of its rows.
+  void describe_paths() {
+    const Estimator& estimator = rated_.fits.front().estimator;
+    out_.paths = other_paths(estimator);
+    if (out_.paths.empty()) return;
+    const auto some = [](const Samples& side) { return side.x.slice(0, 0, rows_for_paths); };
+    const Tensor difference = path_disagreement(
+        estimator, torch::cat({some(sides_.numerator), some(sides_.denominator)}), {});
+    out_.path_disagreement = difference.square().mean().sqrt().item<double>();
   }
 
   void judge() {
@@ -147,7 +175,7 @@ class Comparing {
                  " of the denominator's rows lie where the numerator has none")}});
     if (std::isnan(out_.divergences.chi_square.value))
       add({{"infinite-chi2",
-            "the weights are so heavy-tailed that chi-square has no finite variance; it is not "
+            "chi-square is infinite, or the weights too heavy-tailed to tell; it is not "
             "reported"}});
     if (out_.separation.after > still_different)
       add({{"poor-reweighting", text("after reweighting a fresh classifier still tells the sides "
@@ -156,14 +184,21 @@ class Comparing {
     if (std::isnan(out_.separation.after))
       add({{"no-reweighting",
             "the weights leave too few rows of the denominator to test the reweighting"}});
+    if (has_unequal_weights(sides_.numerator) || has_unequal_weights(sides_.denominator))
+      add({{"weighted-test",
+            "the rows have weights: the p-value is exact only where both sides are weighted "
+            "alike"}});
     out_.verdict = verdict();
+    if (!out_.apart.empty())
+      out_.verdict = text("The tables differ: only one side has values in ", listed(out_.apart),
+                          ". The other columns: ", out_.verdict);
   }
 
   std::string verdict() const {
     const double alpha = 1 - options_.level, tv = out_.divergences.total_variation.value;
-    const double worst = std::max(out_.support.numerator_outside, out_.support.denominator_outside);
-    const std::string chance = text("p = ", std::round(out_.test.p_value * 1000) / 1000);
-    if (out_.test.p_value > alpha)
+    const double p = out_.test.p_value;
+    const std::string chance = p < 0.001 ? "p < 0.001" : text("p = ", std::round(p * 1000) / 1000);
+    if (p > alpha)
       return text("No difference found: the tables may well follow one distribution (", chance,
                   ").");
     const std::string how_far = tv < 0.05   ? "slightly"
@@ -173,11 +208,15 @@ class Comparing {
     const std::string where = out_.columns.empty() || out_.columns.front().joint <= 0
                                   ? ""
                                   : text(", most of all in ", out_.columns.front().name);
-    const bool usable = !(out_.weights.pareto_k >= out_.weights.pareto_threshold) &&
-                        !(out_.separation.after > still_different) && worst <= outside_noticed;
-    return text("The tables differ ", how_far, " (", chance, ")", where, "; the denominator ",
-                usable ? "can be reweighted to the numerator."
-                       : "cannot be reweighted to the numerator reliably.");
+    const bool spoiled = out_.weights.pareto_k >= out_.weights.pareto_threshold ||
+                         out_.separation.after > still_different ||
+                         out_.support.numerator_outside > outside_noticed;
+    const std::string use =
+        spoiled ? "the denominator cannot be reweighted to the numerator reliably."
+        : std::isnan(out_.separation.after)
+            ? "there are too few rows to tell whether the denominator can be reweighted to it."
+            : "the denominator can be reweighted to the numerator.";
+    return text("The tables differ ", how_far, " (", chance, ")", where, "; ", use);
   }
 
   const Sides& sides_;
@@ -201,9 +240,14 @@ nlohmann::json divergence_json(const Divergence& found) {
 }
 
 nlohmann::json column_json(const ColumnEffect& effect) {
-  return {{"name", effect.name},           {"kind", effect.kind},
-          {"distance", effect.distance},   {"distance_reweighted", effect.distance_reweighted},
-          {"shift", number(effect.shift)}, {"shift_reweighted", number(effect.shift_reweighted)},
+  return {{"name", effect.name},
+          {"kind", effect.kind},
+          {"distance", effect.distance},
+          {"distance_reweighted", effect.distance_reweighted},
+          {"shift", number(effect.shift)},
+          {"shift_reweighted", number(effect.shift_reweighted)},
+          {"missing_numerator", effect.missing_numerator},
+          {"missing_denominator", effect.missing_denominator},
           {"joint", effect.joint}};
 }
 
@@ -262,6 +306,9 @@ nlohmann::json to_json(const CompareResult& result) {
         {"denominator", result.support.denominator_outside}}},
       {"calibration", {{"intercept", d.calibration.intercept}, {"slope", d.calibration.slope}}},
       {"columns", columns},
+      {"apart", result.apart},
+      {"path_disagreement",
+       result.paths.empty() ? nlohmann::json(nullptr) : number(result.path_disagreement)},
       {"warnings", warnings_json(result.warnings)}};
 }
 

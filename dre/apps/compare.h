@@ -30,10 +30,11 @@ struct Separation {
                       ///< NaN where the weights leave too few rows to train one
 };
 
-/// Rows of one side where the other would need more rows than it has to show one.
+/// Rows of one side where the other would need more rows than it has to show one (log r > log of
+/// its rows), or that lie beyond its range in a column, where more do than chance can explain.
 struct Support {
-  double numerator_outside = 0;    ///< share of numerator rows with log r > log(denominator rows)
-  double denominator_outside = 0;  ///< share of denominator rows with -log r > log(numerator rows)
+  double numerator_outside = 0;    ///< share of the numerator's rows
+  double denominator_outside = 0;  ///< share of the denominator's rows
 };
 
 /// Shares of both sides in bins of log r, and how often rows of a bin were numerator rows.
@@ -53,9 +54,13 @@ struct CompareResult {
   RatioHistogram histogram;
   std::vector<double> largest_weights;  ///< the largest r, mean 1, falling; at most 200
   std::vector<CurvePoint> curve;        ///< training of the first fold
+  Names paths;                          ///< of integration besides the usual one, if any
+  double path_disagreement = 0;         ///< root mean square of the largest difference to them
   std::vector<Warning> warnings;
-  nlohmann::json data;  ///< description of the sides
-  std::string verdict;  ///< in a sentence
+  nlohmann::json data;             ///< description of the sides
+  std::vector<std::string> apart;  ///< columns with values on one side only, which tell all rows
+                                   ///< apart; everything else is about the other columns
+  std::string verdict;             ///< in a sentence
   bool interrupted = false;
 };
 

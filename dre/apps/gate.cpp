@@ -40,7 +40,16 @@ const std::vector<Named<Number>>& numbers() {
 }  // namespace
 
 Gate::Gate(const std::string& condition) : text_(condition) {
-  std::istringstream in(condition);
+  std::string spaced;
+  for (size_t i = 0; i < condition.size(); ++i) {
+    const bool sign = condition[i] == '<' || condition[i] == '>';
+    const bool equal = sign && i + 1 < condition.size() && condition[i + 1] == '=';
+    if (sign) spaced += ' ';
+    spaced += condition[i];
+    if (equal) spaced += condition[++i];
+    if (sign) spaced += ' ';
+  }
+  std::istringstream in(spaced);
   std::string name, sign, bound, joint = "and";
   while (joint == "and" && in >> name >> sign >> bound) {
     choose("number in --fail-if", numbers(), name);
@@ -58,6 +67,7 @@ Gate::Gate(const std::string& condition) : text_(condition) {
 }
 
 bool Gate::fails(const CompareResult& result) const {
+  if (!result.apart.empty()) return true;
   for (const auto& [name, above, or_equal, bound] : all_) {
     const double value = choose("number in --fail-if", numbers(), name)(result);
     if (std::isnan(value)) continue;
@@ -65,6 +75,17 @@ bool Gate::fails(const CompareResult& result) const {
     if (!beyond && !(or_equal && value == bound)) return false;
   }
   return true;
+}
+
+std::string Gate::measured(const CompareResult& result) const {
+  std::vector<std::string> parts;
+  for (const auto& bound : all_) {
+    const double value = choose("number in --fail-if", numbers(), bound.name)(result);
+    parts.push_back(
+        dre::text(bound.name, " = ", std::isnan(value) ? "unknown" : number_text(value)));
+  }
+  if (!result.apart.empty()) parts.push_back("only one side has values in " + listed(result.apart));
+  return join(parts, ", ");
 }
 
 std::vector<std::string> Gate::names() { return names_of(numbers()); }

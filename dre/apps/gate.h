@@ -13,8 +13,12 @@ class Gate final {
   /// Usage error where the text is none; it lists the known names.
   explicit Gate(const std::string& condition);
 
-  /// A number that could not be computed (chi2 of heavy tails) exceeds every bound.
+  /// A number that could not be computed (chi2 of heavy tails) exceeds every bound, and so does
+  /// everything where only one side has values in a column.
   bool fails(const CompareResult& result) const;
+
+  /// "kl = 0.312, tv = 0.2"
+  std::string measured(const CompareResult& result) const;
 
   const std::string& text() const { return text_; }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "dre/apps/sides.h"
 #include "dre/base/error.h"
 #include "dre/data/column_transform.h"
 #include "dre/data/encoding_plan.h"
@@ -40,13 +41,17 @@ Frame read_columns(const GroupsOptions& options, const Strings& columns, bool co
 }
 
 /// The encoded columns of one group, without those that are constant.
-Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names) {
+Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names,
+               std::vector<Warning>& warnings) {
   Frame part{{frame.columns.begin() + static_cast<std::ptrdiff_t>(from),
               frame.columns.begin() + static_cast<std::ptrdiff_t>(to)},
              frame.rows,
              frame.rows_read};
   Frame other = part;
-  const Encoding encoding = make_encoding(part, other).encoding;
+  const EncodingPlan plan = make_encoding(part, other);
+  const Encoding& encoding = plan.encoding;
+  const auto found_here = encoding_warnings(plan);
+  warnings.insert(warnings.end(), found_here.begin(), found_here.end());
   check_data(!encoding.names().empty(),
              "no column of a group can be used: ", listed({frame.columns[from].name}),
              " and those behind it hold one value, none, or a "
@@ -265,8 +270,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   }
   const Frame frame = read_columns(options, columns, counted);
   Groups out;
-  out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names);
-  out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names);
+  out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out.warnings);
+  out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names, out.warnings);
   if (frame.rows < frame.rows_read)
     out.warnings.push_back(
         {"sampled-rows", text("a random sample of ", frame.rows, " of the ", frame.rows_read,

@@ -94,16 +94,29 @@ void check_drops_exist(const SidesOptions& options) {
                " has; their columns are ", listed(*first));
 }
 
+/// The weight column, or nothing where this file has none and the other one does: rows without
+/// weights count once.
+std::string weight_column_in(const std::string& path, const SidesOptions& options) {
+  if (options.weight_column.empty() || !uses_two_files(options)) return options.weight_column;
+  const auto own = peek_columns(path);
+  const auto other =
+      peek_columns(path == options.numerator ? options.denominator : options.numerator);
+  const bool missing_here = own && !contains(*own, options.weight_column);
+  return missing_here && (!other || contains(*other, options.weight_column))
+             ? ""
+             : options.weight_column;
+}
+
 std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptions& options) {
   ReadOptions read;
   read.columns = options.columns;
-  if (!read.columns.empty() && !options.weight_column.empty())
-    read.columns.push_back(options.weight_column);
+  const std::string weight = weight_column_in(path, options);
+  if (!read.columns.empty() && !weight.empty()) read.columns.push_back(weight);
   read.drop = drop_from(path, options);
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
   read.numbers = options.numeric;
-  if (!options.weight_column.empty()) read.numbers.push_back(options.weight_column);
+  if (!weight.empty()) read.numbers.push_back(weight);
   if (!read.columns.empty() && !options.domain_column.empty())
     read.columns.push_back(options.domain_column);
   return open_table(path, read);
@@ -209,12 +222,12 @@ RawSides read_two_files(const SidesOptions& options) {
   check_drops_exist(options);
   const auto first = open_side(options.numerator, options);
   const auto second = open_side(options.denominator, options);
-  check_same_columns(options, first->columns(), second->columns());
   const Strings names = without(first->columns(), {options.weight_column});
+  check_same_columns(options, names, without(second->columns(), {options.weight_column}));
   const auto read = [&](TableReader& reader, const char* what, const std::string& path) {
     check_types_exist(options, reader.columns(), path);
     RawSide side = raw_side(what, path, read_frame(reader, path, options, options.max_rows),
-                            options.weight_column);
+                            weight_column_in(path, options));
     side.frame = ordered(std::move(side.frame), names);
     return side;
   };

@@ -39,7 +39,7 @@ Strings raw_names(const Encoding& encoding, const Strings& names) {
   return out;
 }
 
-/// Indicators of categories are judged by their levels, see warn_of_encoding.
+/// Indicators of categories are judged by their levels, see encoding_warnings.
 Strings without_levels(const Encoding& encoding, const Strings& names) {
   Strings out;
   for (const auto& column : encoding.columns())
@@ -78,27 +78,14 @@ void judge_columns(Sides& sides) {
   sides.names = sides.encoding.names();
 }
 
-void warn_of_encoding(const EncodingPlan& plan, Sides& sides) {
-  const auto leave_out = [&](const Strings& names, const char* code, const char* why) {
-    if (names.empty()) return;
-    sides.warnings.push_back({code, text(columns_are(names), " ", why, " and left out")});
-    for (const auto& name : names) sides.description["dropped_columns"].push_back(name);
-  };
-  leave_out(plan.all_missing, "all-missing-column", "without any value on both sides");
-  leave_out(plan.constant_text, "constant-column", "constant on both sides");
-  leave_out(plan.id_like, "id-like-column", "different in nearly every row");
-  leave_out(plan.only_on_one_side, "one-sided-missing",
-            "always missing on one side, never on the other,");
-  if (!plan.missing_on_one_side.empty())
-    sides.warnings.push_back(
-        {"one-sided-missing",
-         text(columns_are(plan.missing_on_one_side),
-              " without any value on one side only: nothing there can be compared, and rows with a "
-              "value have no counterpart")});
-  if (!plan.one_sided_levels.empty())
-    sides.warnings.push_back({"one-sided-category", text("only one of the sides has rows with ",
-                                                         listed(plan.one_sided_levels),
-                                                         ": the ratio is infinite or zero there")});
+void use_encoding(const EncodingPlan& plan, Sides& sides) {
+  sides.warnings = encoding_warnings(plan);
+  for (const auto* names : {&plan.all_missing, &plan.constant_text, &plan.id_like,
+                            &plan.rare_levels, &plan.only_on_one_side})
+    for (const auto& name : *names) sides.description["dropped_columns"].push_back(name);
+  sides.apart = plan.only_on_one_side;
+  sides.encoding = plan.encoding;
+  sides.names = sides.encoding.names();
 }
 
 void warn_of_sampling(const RawSide& raw, Sides& sides) {
@@ -154,10 +141,41 @@ void SidesOptions::visit(OptionVisitor& v) {
   v("drop", drop, "leave these columns out");
   v("categorical", categorical, "take these columns as categories, numbers or not");
   v("numeric", numeric, "these columns must hold numbers; any other text is an error");
-  v("weight-column", weight_column, {}, "column with the weights of the rows");
+  v("weight-column", weight_column, {},
+    "column with the weights of the rows; a file without it has rows that count once");
   v("missing", missing, {"encode", "error"},
     "missing values: encode them with an indicator column, or refuse them");
   v("max-rows", max_rows, at_least(10), "rows a side at most; of more a random sample is kept");
+}
+
+std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
+  std::vector<Warning> warnings;
+  const auto leave_out = [&](const Strings& names, const char* code, const char* why,
+                             const std::string& hint = "") {
+    if (names.empty()) return;
+    warnings.push_back({code, text(columns_are(names), " ", why, " and left out", hint)});
+  };
+  const auto warn = [&](const Strings& names, const char* code, const auto&... parts) {
+    if (!names.empty()) warnings.push_back({code, text(parts...)});
+  };
+  leave_out(plan.all_missing, "all-missing-column", "without any value");
+  leave_out(plan.constant_text, "constant-column", "constant");
+  leave_out(plan.id_like, "id-like-column", "different in nearly every row",
+            plan.formatted.empty() ? ""
+                                   : text("; ", listed(plan.formatted),
+                                          " could be numbers or dates: write them as 1234.5 and "
+                                          "2021-07-13 to have them used"));
+  leave_out(plan.rare_levels, "rare-levels", "of so many levels that none has five rows");
+  leave_out(plan.only_on_one_side, "one-sided-missing",
+            "always missing on one side, never on the other,");
+  warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
+       " without any value on one side only: nothing there can be compared, and rows with a value "
+       "have no counterpart");
+  warn(plan.one_sided_levels, "one-sided-category", "only one of the sides has rows with ",
+       listed(plan.one_sided_levels), ": the ratio is infinite or zero there");
+  warn(plan.pooled, "pooled-levels", "rare levels are taken as one: ", listed(plan.pooled),
+       "; what sets them apart is not seen");
+  return warnings;
 }
 
 Sides load_sides(const SidesOptions& options) {
@@ -168,11 +186,9 @@ Sides load_sides(const SidesOptions& options) {
   Sides sides;
   sides.description = raw.description;
   sides.description["dropped_columns"] = nlohmann::json::array();
-  warn_of_encoding(plan, sides);
+  use_encoding(plan, sides);
   warn_of_sampling(raw.numerator, sides);
   warn_of_sampling(raw.denominator, sides);
-  sides.encoding = plan.encoding;
-  sides.names = sides.encoding.names();
   check_data(!sides.names.empty(), "no column is left to compare: ", listed(raw.names),
              raw.names.size() == 1 ? " holds" : " hold",
              " one value, none, or a different one in every row");

@@ -9,7 +9,7 @@
 
 #include "dre/apps/warning.h"
 #include "dre/base/options.h"
-#include "dre/data/encoding.h"
+#include "dre/data/encoding_plan.h"
 #include "dre/data/samples.h"
 
 namespace dre {
@@ -34,7 +34,11 @@ struct Sides {
   std::vector<std::string> names;  ///< of the encoded columns, in the order of the numerator's file
   nlohmann::json description;      ///< files, rows, checksums of the numbers, columns left out
   std::vector<Warning> warnings;
+  std::vector<std::string> apart;  ///< columns with values on one side only: not compared
 };
+
+/// What was noticed while a table was encoded, as a user should know it.
+std::vector<Warning> encoding_warnings(const EncodingPlan& plan);
 
 /// Columns that are constant on both sides, have no value, or identify rows are left out with a
 /// warning. Data errors: files that cannot be read, different columns, columns that separate the

@@ -26,7 +26,9 @@ Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
 void WeightsOptions::visit(OptionVisitor& v) {
   cross_fit.visit(v);
   v("normalize", normalize, {"mean1", "sum1", "none"},
-    "scale of the weights: mean 1, sum 1, or the ratio as it was estimated");
+    "scale of the weights: mean 1, sum 1, or the ratio as it was estimated; where rows have "
+    "weights "
+    "of their own, these are contained");
   v("smooth", smooth, "replace the largest weights by those of the fitted Pareto tail");
   fit.visit(v);
 }
@@ -64,9 +66,14 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
     log_weight = normalised_in_folds(log_weight, out.fold, row_weight);
   if (options.smooth) log_weight = smoothed(log_weight, row_weight);
   if (options.normalize != "none") log_weight = log_weight - log_mean_exp(log_weight, row_weight);
-  if (options.normalize == "sum1")
-    log_weight = log_weight - std::log(static_cast<double>(log_weight.size(0)));
-  out.weight = log_weight.exp();
+  out.weight = log_weight.exp() * row_weight;
+  if (options.normalize == "mean1") out.weight /= out.weight.mean();
+  if (options.normalize == "sum1") out.weight /= out.weight.sum();
+  out.how = text("out of fold, ", options.smooth ? "Pareto-smoothed" : "raw",
+                 sides.denominator.weight.defined()
+                     ? text(", times ", sides.description.value("weight_column", "their own"))
+                     : "",
+                 ", normalize ", options.normalize);
   const Tensor some = row_weight > 0;
   out.check = check_weights(out.log_ratio.masked_select(some), row_weight.masked_select(some),
                             weighted_mean(line(f.f0), sides.numerator.weights()));

@@ -20,9 +20,10 @@ struct WeightsOptions {
 };
 
 struct WeightsResult {
-  Tensor weight;     ///< [n], of the denominator's rows in their order
+  Tensor weight;     ///< [n], of the denominator's rows in their order, times their own weights
   Tensor log_ratio;  ///< [n], by models that have not seen the row, recalibrated
   Tensor fold;       ///< [n]
+  std::string how;   ///< "out of fold, Pareto-smoothed, times w, normalize mean1"
   WeightCheck check;
   /// Closure: the numerator against the denominator with these weights, column by column.
   std::vector<ColumnEffect> columns;

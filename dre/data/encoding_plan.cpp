@@ -1,6 +1,7 @@
 #include "dre/data/encoding_plan.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -18,7 +19,11 @@ using Role = EncodedColumn::Role;
 constexpr double atom_share = 0.05;     // of a side, before a value counts as a point mass
 constexpr double distinct_share = 0.5;  // of the other values, for a column to be continuous else
 constexpr size_t most_levels = 30;
-constexpr int64_t fewest_rows = 20;    // of a level that gets a column
+constexpr int64_t fewest_rows = 20;  // of a point mass, or of a column that can have identifiers
+constexpr int64_t level_rows = 10;   // of a level that gets a column
+constexpr int64_t least_rows = 5;    // likewise, where no level has more
+constexpr double pooled_noticed = 0.1;
+constexpr size_t most_named = 5;       // one-sided levels of a column that are told by name
 constexpr double least_share = 0.005;  // of the smaller side, likewise
 constexpr double identifier_share = 0.9;
 
@@ -85,6 +90,14 @@ struct Counts {
   int64_t both() const { return numerator + denominator; }
   bool one_sided() const { return numerator == 0 || denominator == 0; }
 };
+
+/// "1,234", "12.3%", "$99", "7/13/2021": text that a person reads as a number or a date.
+bool looks_formatted(const std::string& text) {
+  const bool digits =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return digits && text.find_first_not_of("0123456789.,'/-:%$+ ()eE\xE2\x82\xAC\xC2\xA3") ==
+                       std::string::npos;
+}
 
 class Planner {
  public:
@@ -174,30 +187,79 @@ class Planner {
     const auto counts = count_levels(first, second);
     const int64_t missing = first.missing() + second.missing();
     const int64_t rows = first.rows() + second.rows() - missing;
-    if (is_identifier(counts, rows)) return plan_.id_like.push_back(first.name);
+    if (is_identifier(counts, rows)) {
+      if (std::all_of(counts.begin(), counts.end(),
+                      [](const auto& one) { return looks_formatted(one.first); }))
+        plan_.formatted.push_back(first.name);
+      return plan_.id_like.push_back(first.name);
+    }
     if (counts.size() == 1 && missing == 0) return plan_.constant_text.push_back(first.name);
 
-    std::vector<std::pair<std::string, Counts>> frequent;
     const double share = least_share * static_cast<double>(std::min(first.rows(), second.rows()));
-    const int64_t needed = std::max(fewest_rows, static_cast<int64_t>(std::ceil(share)));
+    const int64_t needed = std::max(level_rows, static_cast<int64_t>(std::ceil(share)));
     // Two levels tell no more when they are pooled, however rare one of them is.
-    const bool few = counts.size() == 2;
+    Levels frequent = most_frequent(counts, counts.size() == 2 ? 0 : needed);
+    if (frequent.empty()) frequent = most_frequent(counts, least_rows);
+    int64_t pooled = rows;
+    for (const auto& one : frequent) pooled -= one.second.both();
+    find_one_sided(first.name, counts);
+    if (frequent.empty() && missing == 0) return plan_.rare_levels.push_back(first.name);
+    const double part = static_cast<double>(pooled) / static_cast<double>(rows);
+    if (part > pooled_noticed)
+      plan_.pooled.push_back(text(first.name, " (", counts.size() - frequent.size(), " levels, ",
+                                  std::round(100 * part), " % of the rows)"));
+    add_levels(first, second, frequent, missing, pooled);
+  }
+
+  using Levels = std::vector<std::pair<std::string, Counts>>;
+
+  static Levels most_frequent(const std::map<std::string, Counts>& counts, int64_t needed) {
+    Levels frequent;
     for (const auto& one : counts)
-      if (few || one.second.both() >= needed) frequent.push_back(one);
+      if (one.second.both() >= needed) frequent.push_back(one);
     std::stable_sort(frequent.begin(), frequent.end(), [](const auto& a, const auto& b) {
       return a.second.both() > b.second.both();
     });
     if (frequent.size() > most_levels) frequent.resize(most_levels);
-    int64_t pooled = rows;
-    for (const auto& one : frequent) pooled -= one.second.both();
-    if (frequent.empty() && missing == 0) return plan_.id_like.push_back(first.name);
-    add_levels(first, second, frequent, missing, pooled);
+    return frequent;
+  }
+
+  /// Levels whose rows are all on one side, where chance would do that once in a hundred tables;
+  /// the rarer ones together, where more rows have such levels than chance can explain.
+  void find_one_sided(const std::string& name, const std::map<std::string, Counts>& counts) {
+    double all = 0, numerator = 0;
+    for (const auto& [level, count] : counts) {
+      all += static_cast<double>(count.both());
+      numerator += static_cast<double>(count.numerator);
+    }
+    const double share = numerator / all;
+    if (share == 0 || share == 1) return;  // all missing on one side
+    std::vector<std::string> found;
+    double seen = 0, expected = 0, variance = 0;
+    size_t rare = 0;
+    for (const auto& [level, count] : counts) {
+      const auto n = static_cast<double>(count.both());
+      const double by_chance = std::pow(count.numerator > 0 ? share : 1 - share, n);
+      if (count.one_sided() && by_chance * static_cast<double>(counts.size()) < 0.01) {
+        found.push_back(name + " = " + printable(level));
+        continue;
+      }
+      const double either = std::pow(share, n) + std::pow(1 - share, n);
+      expected += n * either;
+      variance += n * n * either * (1 - either);
+      if (!count.one_sided()) continue;
+      seen += n;
+      ++rare;
+    }
+    if (found.size() > most_named) found = {text(found.size(), " levels of ", name)};
+    if (seen > expected + 4 * std::sqrt(variance) + 1)
+      found.push_back(text(rare, " rare levels of ", name));
+    plan_.one_sided_levels.insert(plan_.one_sided_levels.end(), found.begin(), found.end());
   }
 
   /// The most frequent of levels, "(other)" and "missing" gets no column.
-  void add_levels(const TypedColumn& first, const TypedColumn& second,
-                  const std::vector<std::pair<std::string, Counts>>& frequent, int64_t missing,
-                  int64_t pooled) {
+  void add_levels(const TypedColumn& first, const TypedColumn& second, const Levels& frequent,
+                  int64_t missing, int64_t pooled) {
     RawColumn raw{first.name, Kind::category, 0, {}, missing > 0, pooled > 0};
     const int64_t most =
         std::max({frequent.empty() ? 0 : frequent.front().second.both(), missing, pooled});
@@ -215,7 +277,6 @@ class Planner {
       raw.levels.push_back(level);
       const std::string label = raw.name + " = " + printable(level);
       add_unless_first(count.both(), Role::level, label, level);
-      if (count.one_sided()) plan_.one_sided_levels.push_back(label);
     }
     add_unless_first(pooled, Role::other, raw.name + " = (other)", "");
     add_unless_first(missing, Role::missing, raw.name + " is missing", "");

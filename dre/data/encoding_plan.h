@@ -4,9 +4,11 @@
 /// indicator column "x is missing". Where one value has at least 5 % of the rows of a side and the
 /// others are nearly all different (many exact zeros), that point mass gets an indicator "x = 0".
 /// A category becomes one indicator for each level but the most frequent one; missing is a level.
-/// Levels with fewer than max(20, 0.5 % of the smaller side) rows of both sides, and all but the 30
-/// most frequent, are pooled into "(other)". Categories of which more than nine in ten rows have
-/// one of their own are identifiers.
+/// Levels with fewer than max(10, 0.5 % of the smaller side) rows of both sides, and all but the 30
+/// most frequent, are pooled into "(other)"; where no level has so many, 5 rows are enough.
+/// Categories of which more than nine in ten rows have one of their own are identifiers. A level
+/// counts as one-sided where chance would hardly have brought all its rows to one side; many rare
+/// ones count together.
 #pragma once
 
 #include "dre/data/encoding.h"
@@ -19,6 +21,9 @@ struct EncodingPlan {
   std::vector<std::string> all_missing;       ///< no value on either side: left out
   std::vector<std::string> constant_text;     ///< one text everywhere: left out
   std::vector<std::string> id_like;           ///< nearly every text is different: left out
+  std::vector<std::string> formatted;         ///< of those: they look like formatted numbers
+  std::vector<std::string> rare_levels;       ///< no level has 5 rows: left out
+  std::vector<std::string> pooled;            ///< "zip (270 levels, 45 % of the rows)"
   std::vector<std::string> only_on_one_side;  ///< no value there, one in every row here: left out
   std::vector<std::string> missing_on_one_side;  ///< no value there, some missing here
   std::vector<std::string> one_sided_levels;     ///< categories that one side never has

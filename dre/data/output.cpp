@@ -40,6 +40,19 @@ std::string directory_of(const std::string& target) {
   return parent.empty() ? "." : parent;
 }
 
+/// Whether two names stand for one file that is written aside and renamed.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  for (const auto& path : {a, b}) {
+    if (path.empty() || path == "-") return false;
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return false;
+  }
+  if (std::filesystem::equivalent(a, b, error)) return true;
+  const auto first = std::filesystem::weakly_canonical(a, error);
+  return !error && first == std::filesystem::weakly_canonical(b, error) && !error;
+}
+
 struct Target {
   std::string name;
   bool exists, regular;
@@ -98,6 +111,20 @@ void check_writable(const std::string& path) {
   const Aside aside = create_aside(path, target.name);
   ::close(aside.descriptor);
   ::unlink(aside.name.c_str());
+}
+
+void check_outputs(const std::vector<std::string>& outputs,
+                   const std::vector<std::string>& inputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].empty()) continue;
+    check_writable(outputs[i]);
+    for (const auto& input : inputs)
+      check(!same_file(outputs[i], input), "the output ", outputs[i],
+            " is also an input, which it would replace; give it another name");
+    for (size_t j = 0; j < i; ++j)
+      check(!same_file(outputs[i], outputs[j]), "two outputs have the name ", outputs[i],
+            "; give one of them another");
+  }
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {

@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dre {
 
 /// Before long work: throws a data error unless a file can be written to `path`. Leaves nothing
 /// behind. "-" is standard output.
 void check_writable(const std::string& path);
+
+/// The same for all outputs of a run; a usage error where one of them is an input or another
+/// output, by whatever name. Empty names are passed over.
+void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs);
 
 /// Written aside in the directory of its target and renamed by `commit`; removed when it goes away
 /// without. A symbolic link is followed, the permissions of an existing file are kept. Standard

@@ -25,6 +25,35 @@ double profile_mean(const Tensor& y) {
   return (torch::softmax(log_likelihood, 0) * b).sum().item<double>();
 }
 
+/// Equal values, as of rows with the same categories, are spread half the way to the nearer
+/// neighbour, as if they had been rounded: a tail that consists of steps would look like any k.
+/// y: [n] ascending, positive
+Tensor spread_ties(const Tensor& y) {
+  const int64_t n = y.size(0);
+  Tensor out = y.clone();
+  const auto* from = y.data_ptr<double>();
+  auto* to = out.data_ptr<double>();
+  for (int64_t i = 0; i < n;) {
+    int64_t end = i;
+    while (end < n && from[end] == from[i]) ++end;
+    const double below = from[i] - (i > 0 ? from[i - 1] : 0);
+    const double width = end < n ? std::min(below, from[end] - from[i]) : below;
+    for (int64_t j = i; j < end && end - i > 1; ++j)
+      to[j] += width * ((static_cast<double>(j - i) + 0.5) / static_cast<double>(end - i) - 0.5);
+    i = end;
+  }
+  return out;
+}
+
+constexpr int64_t fewest_exceedances = 5;
+constexpr double little_weight = 0.1;  // of the total, which too few rows for a tail may have
+
+/// Share of the total weight that the last `count` have. log_weights: [n] ascending
+double above_share(const Tensor& log_weights, int64_t count) {
+  const Tensor weights = (log_weights - log_weights[-1]).exp();
+  return (weights.slice(0, weights.size(0) - count).sum() / weights.sum()).item<double>();
+}
+
 double tail_size(double samples) { return std::min(0.2 * samples, 3 * std::sqrt(samples)); }
 
 }  // namespace
@@ -72,10 +101,20 @@ TailFit fit_tail(const Tensor& log_weights) {
     out.k = std::numeric_limits<double>::quiet_NaN();
     return out;
   }
-  ParetoFit fit = fit_pareto(y);
+  // Weights equal to the cut are no part of the tail that begins there.
+  const Tensor above = y.masked_select(y > 0);
+  const bool few = above.size(0) < fewest_exceedances;
+  if (few && above_share(sorted, above.size(0)) < little_weight) {
+    out.k = std::numeric_limits<double>::quiet_NaN();
+    return out;
+  }
+  ParetoFit fit = fit_pareto(few ? y : spread_ties(above));
   const auto n = static_cast<double>(out.tail);
   fit.k = (n * fit.k + 10 * 0.5) / (n + 10);
   out.k = fit.k;
+  // Rows that are alike keep weights that are.
+  const int64_t distinct = 1 + (y.diff() > 0).sum().item<int64_t>();
+  if (2 * distinct < out.tail) return out;
   const Tensor p = (torch::arange(out.tail, y.options()) + 0.5) / n;
   const Tensor smooth = (cut + pareto_quantile(fit, p)).log().clamp_max(0.0) + top;
   out.smoothed.index_copy_(0, order.narrow(0, samples - out.tail, out.tail), smooth);

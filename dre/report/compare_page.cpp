@@ -5,6 +5,7 @@
 
 #include "dre/base/error.h"
 #include "dre/base/version.h"
+#include "dre/data/place.h"
 #include "dre/report/chart.h"
 #include "dre/report/page_parts.h"
 
@@ -92,6 +93,12 @@ Chart calibration_chart(const RatioHistogram& found) {
                              {"y", quantity("seen", "log-ratio of the rows")}})})};
 }
 
+std::string path_text(const CompareResult& result) {
+  if (result.paths.empty()) return "this method has one path of integration, or needs none";
+  return text("log r along ", listed(result.paths), " differs by ",
+              number(result.path_disagreement), " nats, root mean square over some rows");
+}
+
 Section training_section(const CompareResult& result) {
   Section section{"Training", {}};
   std::vector<double> step, held_out;
@@ -107,7 +114,7 @@ Section training_section(const CompareResult& result) {
                                    {"y", quantity("loss", "held-out loss")}})},
                    560, 200)});
   section.blocks.emplace_back(
-      Facts{{{"paths", "classifiers give the ratio directly; there are no paths to disagree"},
+      Facts{{{"paths", path_text(result)},
              {"recalibration", text("intercept ", number(result.divergences.calibration.intercept),
                                     ", slope ", number(result.divergences.calibration.slope))}}});
   return section;

@@ -10,6 +10,16 @@ namespace {
 
 /// Columns that get a chart of their own: more would make a long page that no one reads.
 constexpr size_t most_marginals = 16;
+constexpr double milliseconds_a_day = 86'400'000;
+
+/// "city = rome" as "rome" where the chart is about the city.
+std::string level_label(const std::string& level, const std::string& column) {
+  const std::string start = column + " = ";
+  if (level.starts_with(start)) return level.substr(start.size());
+  return level == column + " is missing" ? "(missing)" : level;
+}
+
+std::string percent_text(double share) { return text(std::round(1000 * share) / 10, " %"); }
 
 Chart effects_chart(const std::vector<ColumnEffect>& columns) {
   Json data = Json::array();
@@ -50,26 +60,32 @@ Table effects_table(const std::vector<ColumnEffect>& columns) {
 
 Chart marginal_chart(const ColumnEffect& effect) {
   const Marginal& m = effect.marginal;
-  const bool number = !m.edges.empty();
+  const bool number = !m.edges.empty(), date = effect.kind == "date";
   Json data = Json::array();
   const std::vector<double> middle = bin_centres(m.edges);
   const auto add = [&](const char* name, const std::vector<double>& shares) {
     for (size_t i = 0; i < shares.size(); ++i) {
       Json row = {{"side", name}, {"share", shares[i]}};
       if (number)
-        row["value"] = middle[i];
+        row["value"] = date ? middle[i] * milliseconds_a_day : middle[i];
       else
-        row["value"] = m.levels[i];
+        row["value"] = level_label(m.levels[i], effect.name);
       data.push_back(std::move(row));
     }
   };
   add("numerator", m.numerator);
   add("denominator", m.denominator);
   add("reweighted", m.reweighted);
-  const Json x = number ? quantity("value", effect.name) : category("value", effect.name);
+  Json x = number ? quantity("value", effect.name) : category("value", effect.name);
+  if (date) x["type"] = "temporal";
+  if (date) x["scale"] = {{"type", "utc"}};
+  std::string caption = "Share of the rows: both sides, and the denominator after reweighting.";
+  if (effect.missing_numerator + effect.missing_denominator > 0)
+    caption += text(" Missing: ", percent_text(effect.missing_numerator), " of the numerator, ",
+                    percent_text(effect.missing_denominator), " of the denominator.");
   const Json mark = number ? Json{{"type", "line"}, {"interpolate", "step"}}
                            : Json{{"type", "point"}, {"filled", true}, {"size", 60}};
-  return {effect.name, "Share of the rows: both sides, and the denominator after reweighting.",
+  return {effect.name, caption,
           chart_spec(data,
                      {layer(mark, {{"x", x},
                                    {"y", quantity("share", "share of the rows", true)},

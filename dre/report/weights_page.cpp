@@ -31,7 +31,7 @@ Section summary_section(const WeightsResult& result) {
   section.blocks.emplace_back(Facts{
       {{"numerator (target)", side_text(result.data, "numerator")},
        {"denominator (source)", side_text(result.data, "denominator")},
-       {"weights", "r = numerator / denominator, by models that have not seen the row"},
+       {"weights", "r = numerator / denominator, " + result.how},
        {"effective rows", text(number(check.effective_rows), " of ", check.rows)},
        {"Pareto k", text(number(check.pareto_k), ", good below ", number(check.pareto_threshold))},
        {"mean of r", number(check.mean.value, check.mean.standard_error)}}});

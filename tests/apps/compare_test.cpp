@@ -41,6 +41,52 @@ TEST(Compare, TellsWhatDiffersAndThatReweightingHelps) {
   expect_contains(result.verdict, {"differ", "x1"});
 }
 
+/// Rows beyond the other side's range count as outside where chance does not explain them, and then
+/// nobody can reweight the one side to the other.
+TEST(Compare, RowsBeyondTheRangeOfTheOtherSideAreOutside) {
+  auto generator = stream("range");
+  const Tensor a = uniform({400, 2}, torch::kFloat64, generator);
+  const Tensor b = uniform({400, 2}, torch::kFloat64, generator);
+  const auto compared = [&](double shift) {
+    const Tensor moved = a.clone();
+    moved.select(1, 0).add_(shift);
+    CompareOptions options;
+    options.fit = reference_alone(3);
+    options.permutations = 199;
+    Progress silent;
+    return compare(numeric_sides(moved, b), options, silent);
+  };
+  const CompareResult same = compared(0), apart = compared(0.3);
+  EXPECT_EQ(same.support.numerator_outside, 0);
+  EXPECT_NEAR(apart.support.numerator_outside, 0.3, 0.08);
+  EXPECT_NEAR(apart.support.denominator_outside, 0.3, 0.08);
+  expect_contains(apart.verdict, {"p < 0.001", "cannot be reweighted"});
+}
+
+/// A category that one side never has makes KL from the other infinite, and not the reverse.
+TEST(Compare, ALevelOfItsOwnMakesTheDivergenceInfinite) {
+  auto generator = stream("levels");
+  const Tensor x = rows(300, 1, 0, generator), y = rows(300, 1, 0, generator);
+  Tensor a = torch::cat({x, torch::zeros({300, 1}, torch::kFloat64)}, 1);
+  Tensor b = torch::cat({y, torch::zeros({300, 1}, torch::kFloat64)}, 1);
+  a.slice(0, 0, 150).select(1, 1).fill_(1);
+  Sides sides = numeric_sides(a, b);
+  const RawColumn number{"x0", TypedColumn::Kind::number, 0, {}, false, false};
+  const RawColumn city{"city", TypedColumn::Kind::category, 0, {"rome", "oslo"}, false, false};
+  sides.encoding = Encoding({number, city}, {{0, EncodedColumn::Role::value, "", 0, "x0"},
+                                             {1, EncodedColumn::Role::level, "oslo", 0, "oslo"}});
+  CompareOptions options;
+  options.fit = reference_alone(3);
+  options.permutations = 199;
+  Progress silent;
+  const CompareResult result = compare(sides, options, silent);
+  EXPECT_TRUE(std::isnan(result.divergences.kl_numerator_denominator.value));
+  EXPECT_TRUE(std::isnan(result.divergences.chi_square.value));
+  EXPECT_FALSE(std::isnan(result.divergences.kl_denominator_numerator.value));
+  EXPECT_FALSE(std::isnan(result.divergences.total_variation.value));
+  EXPECT_NEAR(result.support.numerator_outside, 0.5, 1e-9);
+}
+
 TEST(Compare, JsonHasAllThatTheSchemaAsksFor) {
   std::ifstream file(text(DRE_SOURCE, "/docs/compare.schema.json"));
   const auto schema = nlohmann::json::parse(file);
@@ -73,6 +119,11 @@ TEST(Gates, ReadConditions) {
   EXPECT_TRUE(Gate("p_value < 0.05 and kl > 0.1").fails(result));
   EXPECT_FALSE(Gate("p_value < 0.01 and kl > 0.1").fails(result));
   EXPECT_TRUE(Gate("chi2 > 7").fails(result));  // not finite is beyond every bound
+  EXPECT_TRUE(Gate("kl>0.1 and p_value<=0.03").fails(result));
+  EXPECT_EQ(Gate("kl > 0.1 and chi2 > 7").measured(result), "kl = 0.2, chi2 = unknown");
+  result.apart = {"age"};  // a column that one side lacks fails everything
+  EXPECT_TRUE(Gate("kl > 0.2").fails(result));
+  expect_contains(Gate("kl > 0.2").measured(result), {"age"});
   for (const char* bad : {"", "kl", "kl >", "kl > x", "kl = 1", "kl > 1 or tv > 2", "kl > 1 and"})
     EXPECT_THROW(Gate{bad}, Error) << bad;
   expect_contains(message_of([] { Gate("k1 > 2"); }, Error::Kind::usage), {"k1", "kl_reverse"});
@@ -109,6 +160,24 @@ TEST(Weights, RowsThatDoNotCountSpoilNothing) {
   Progress silent;
   const WeightsResult result = importance_weights(sides, options, silent);
   EXPECT_TRUE(result.weight.isfinite().all().item<bool>());
+}
+
+/// With weights of their own, rows get their product with r: the written weights need nothing else.
+TEST(Weights, ContainTheWeightsOfTheRows) {
+  auto generator = stream("weighted rows");
+  const int64_t n = 2000;
+  const Tensor target = rows(n, 1, 0.5, generator), source = rows(n, 1, 0, generator);
+  Sides sides = numeric_sides(target, source);
+  // Weights that move the source to mean -0.4 before it is made to look like the target.
+  const Tensor own = (-0.4 * source.select(1, 0)).exp();
+  sides.denominator = make_samples(source, own, "the denominator");
+  WeightsOptions options;
+  options.fit = reference_alone(0);
+  Progress silent;
+  const Tensor weight = importance_weights(sides, options, silent).weight;
+  EXPECT_NEAR(weight.mean().item<double>(), 1, 1e-9);
+  EXPECT_NEAR(weighted_mean(source.select(1, 0), weight), 0.5,
+              4 * standard_error(source.select(1, 0), weight));
 }
 
 TEST(Weights, ScalesAreAsNamed) {

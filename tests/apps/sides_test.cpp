@@ -98,6 +98,19 @@ TEST(Sides, WeightsAreTakenOutOfTheColumns) {
                   {"'w'", "--drop", "--weight-column"});
 }
 
+TEST(Sides, OneSideMayHaveWeightsAlone) {
+  const Directory directory;
+  auto options = two_files(directory, table("x,w", 20, 2), table("x", 20, 1));
+  options.weight_column = "w";
+  const Sides sides = load_sides(options);
+  EXPECT_EQ(sides.names, Strings{"x"});
+  EXPECT_TRUE(sides.numerator.weight.defined());
+  EXPECT_FALSE(sides.denominator.weight.defined());
+  options.drop = {"w"};
+  options.weight_column = "v";  // nobody has it
+  expect_contains(message_of([&] { load_sides(options); }, Error::Kind::data), {"'v'"});
+}
+
 TEST(Sides, ChecksumsFollowTheNumbersNotTheFormat) {
   const Directory directory;
   const std::string a = table("x0,x1", 20, 2), b = table("x0,x1", 20, 2, 0.5);

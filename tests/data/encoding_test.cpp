@@ -71,8 +71,8 @@ TEST(Encoding, PointMassesInContinuousColumnsGetAnIndicator) {
 }
 
 TEST(Encoding, TheMostFrequentLevelHasNoColumnAndRareOnesShareOne) {
-  Frame a = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"bonn", 12}, {"bern", 5}, {"", 21}}));
-  Frame b = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"kyiv", 2}}));
+  Frame a = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"bonn", 6}, {"bern", 2}, {"", 21}}));
+  Frame b = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"bonn", 3}, {"kyiv", 2}}));
   const EncodingPlan plan = make_encoding(a, b);
   EXPECT_EQ(plan.encoding.names(), (Strings{"c = oslo", "c = (other)", "c is missing"}));
   EXPECT_EQ(plan.one_sided_levels, Strings{"c is missing"});
@@ -85,6 +85,45 @@ TEST(Encoding, TheMostFrequentLevelHasNoColumnAndRareOnesShareOne) {
   const auto fresh = plan.encoding.encode(words("c", {"lima"}));
   EXPECT_EQ(fresh.unseen, 0);
   EXPECT_EQ(fresh.values[0][1].item<double>(), 1);
+}
+
+/// A level that one side lacks by chance is no matter; one that it should have had is, and so are
+/// many rare ones together.
+TEST(Encoding, OneSidedLevelsAreThoseThatChanceDoesNotExplain) {
+  std::vector<std::pair<std::string, int>> left = {{"oslo", 100}, {"z", 15}, {"once", 1}};
+  Frame a = words("c", repeated(left)), b = words("c", repeated({{"oslo", 110}, {"kyiv", 2}}));
+  EXPECT_EQ(make_encoding(a, b).one_sided_levels, Strings{"c = z"});
+  std::vector<std::pair<std::string, int>> first, second, shared;
+  for (int i = 0; i < 60; ++i) {
+    first.push_back({text("a", i), 4});
+    second.push_back({text("b", i), 4});
+    shared.push_back({text("s", i), 2});
+  }
+  Frame c = words("zip", repeated(first)), d = words("zip", repeated(second));
+  const EncodingPlan disjoint = make_encoding(c, d);
+  EXPECT_EQ(disjoint.one_sided_levels, Strings{"120 rare levels of zip"});
+  EXPECT_EQ(disjoint.rare_levels, Strings{"zip"});
+  EXPECT_TRUE(disjoint.id_like.empty());
+  Frame e = words("zip", repeated(shared)), f = words("zip", repeated(shared));
+  EXPECT_TRUE(make_encoding(e, f).one_sided_levels.empty());
+}
+
+TEST(Encoding, PooledLevelsAndFormattedNumbersAreTold) {
+  std::vector<std::pair<std::string, int>> levels = {{"big", 40}};
+  Strings prices;
+  for (int i = 0; i < 40; ++i) {
+    levels.push_back({text("rare", i), 2});
+    prices.push_back(text("$1,", 100 + i));
+  }
+  Frame a = words("c", repeated(levels)), b = words("c", repeated(levels));
+  EXPECT_EQ(make_encoding(a, b).pooled, Strings{"c (40 levels, 67 % of the rows)"});
+  Frame c = words("price", prices), d = words("price", Strings(40, "$2,000"));
+  d.columns[0].codes = c.columns[0].codes;
+  d.columns[0].levels = c.columns[0].levels;
+  for (auto& level : d.columns[0].levels) level += "0";
+  const EncodingPlan plan = make_encoding(c, d);
+  EXPECT_EQ(plan.id_like, Strings{"price"});
+  EXPECT_EQ(plan.formatted, Strings{"price"});
 }
 
 TEST(Encoding, NewLevelsAreCountedWhereNoneIsPooled) {

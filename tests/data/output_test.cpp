@@ -38,6 +38,23 @@ class FileSizeLimit {
   sighandler_t old_handler_;
 };
 
+TEST(Outputs, AreNoInputsAndNotTwice) {
+  Directory directory;
+  const std::string in = directory.write("in.csv", "x"), out = directory.path("out.csv");
+  std::filesystem::create_symlink("in.csv", directory.path("link"));
+  check_outputs({out, "", "-", "/dev/null"}, {in, "", "-", "/dev/null"});
+  for (const std::string& name : {in, directory.path("link"), directory.path("./in.csv")})
+    expect_contains(message_of([&] { check_outputs({name}, {in}); }, Error::Kind::usage),
+                    {name, "input"});
+  expect_contains(message_of(
+                      [&] {
+                        check_outputs({out, directory.path("./out.csv")}, {in});
+                      },
+                      Error::Kind::usage),
+                  {"two outputs"});
+  EXPECT_EQ(directory.read("in.csv"), "x");
+}
+
 TEST(OutputFile, AppearsWholeOrNotAtAll) {
   Directory directory;
   directory.write("t.csv", "old");

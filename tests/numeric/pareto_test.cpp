@@ -105,6 +105,24 @@ TEST(Tail, SmoothingSteadiesTheMeanOfHeavyWeights) {
   EXPECT_LT(smooth, 0.8 * raw);
 }
 
+/// Rows of a few categories have a few weights: bounded, whatever the order in which they fall.
+TEST(Tail, WeightsInStepsHaveNoHeavyTail) {
+  for (const double top : {0.02, 0.06, 0.3}) {  // share of the largest
+    const Tensor u = uniforms(1000, "steps");
+    const Tensor weights = torch::where(u < top, 2.0, torch::where(u < 0.6, 0.75, 0.33)) +
+                           0.01 * (u * 5e4).fmod(5).floor();  // five models
+    const TailFit fit = fit_tail(weights.log());
+    EXPECT_TRUE(fit.good()) << top << ", k " << fit.k;
+    EXPECT_TRUE(std::isnan(fit.k) || torch::equal(fit.smoothed, weights.log())) << top;
+  }
+  // Rare large ones matter as soon as they carry the mean.
+  Tensor few = torch::zeros({1000}, torch::kFloat64);
+  few.slice(0, 0, 3).fill_(std::log(1.5));
+  EXPECT_TRUE(std::isnan(fit_tail(few).k));
+  few.slice(0, 0, 3).fill_(std::log(1e4));
+  EXPECT_FALSE(fit_tail(few).good());
+}
+
 TEST(Tail, DegenerateWeights) {
   const TailFit equal = fit_tail(torch::zeros({100}, torch::kFloat64));
   EXPECT_TRUE(std::isnan(equal.k));

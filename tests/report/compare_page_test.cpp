@@ -19,9 +19,9 @@ CompareResult made_up_result() {
   result.histogram = {{-1, 0, 1}, {0.3, 0.7}, {0.6, 0.4}};
   result.largest_weights = {5, 2, 1};
   result.curve = {{0, 1.0, 1.1}, {20, 0.9, 1.0}};
-  ColumnEffect number{"age", "number", 0.3, 0.1, 0.5, 0.1, 0.02, {}};
+  ColumnEffect number{"age", "number", 0.3, 0.1, 0.5, 0.1, 0, 0, 0.02, {}};
   number.marginal = {{0, 1, 2}, {}, {0.5, 0.5}, {0.2, 0.8}, {0.5, 0.5}};
-  ColumnEffect city{"city", "category", 0.2, 0.0, std::nan(""), std::nan(""), 0.01, {}};
+  ColumnEffect city{"city", "category", 0.2, 0.0, std::nan(""), std::nan(""), 0, 0, 0.01, {}};
   city.marginal = {{}, {"city = rome", "city = oslo"}, {0.5, 0.5}, {0.3, 0.7}, {0.5, 0.5}};
   result.columns = {number, city};
   result.warnings = {{"little-support", "2 % of the rows lie outside"}};

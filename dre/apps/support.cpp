@@ -1,0 +1,69 @@
+#include "dre/apps/support.h"
+
+#include <cmath>
+#include <vector>
+
+namespace dre {
+namespace {
+
+using Role = EncodedColumn::Role;
+
+constexpr double chance = 1e-4;
+
+/// Indicators, and for each category the level that has none of its own: [n] each.
+std::vector<Tensor> indicators(const Samples& side, const Encoding& encoding) {
+  std::vector<Tensor> out, rest(encoding.raw().size());
+  for (size_t j = 0; j < encoding.columns().size(); ++j) {
+    const EncodedColumn& column = encoding.columns()[j];
+    if (column.role == Role::value) continue;
+    out.push_back(side.x.select(1, static_cast<int64_t>(j)));
+    if (encoding.raw()[column.source].kind != TypedColumn::Kind::category) continue;
+    Tensor& left = rest[column.source];
+    left = (left.defined() ? left : torch::ones_like(out.back())) - out.back();
+  }
+  for (const Tensor& left : rest)
+    if (left.defined()) out.push_back(left);
+  return out;
+}
+
+std::vector<Tensor> values(const Samples& side, const Encoding& encoding) {
+  std::vector<Tensor> out;
+  for (size_t j = 0; j < encoding.columns().size(); ++j)
+    if (encoding.columns()[j].role == Role::value)
+      out.push_back(side.x.select(1, static_cast<int64_t>(j)));
+  return out;
+}
+
+/// Of n rows a side that all columns have, so many at one end of a column belong to one side by
+/// chance only: (n0 / n)^count, in as many tries as there are ends.
+Tensor beyond(const Samples& side, const std::vector<Tensor>& own,
+              const std::vector<Tensor>& others, double other_rows) {
+  Tensor found = torch::zeros({side.rows()}, torch::kBool);
+  const Tensor counts = side.weights() > 0;
+  const auto n = counts.sum().item<double>();
+  const double needed =
+      std::log(chance / (2.0 * static_cast<double>(own.size()))) / std::log(n / (n + other_rows));
+  for (size_t j = 0; j < own.size(); ++j)
+    for (const Tensor& out : {own[j] > others[j].max(), own[j] < others[j].min()})
+      if (out.logical_and(counts).sum().item<double>() >= needed) found.logical_or_(out);
+  return found;
+}
+
+}  // namespace
+
+Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding) {
+  const Samples others = other.positive();
+  const auto rows = static_cast<double>(others.rows());
+  return beyond(side, values(side, encoding), values(others, encoding), rows)
+      .logical_or(beyond(side, indicators(side, encoding), indicators(others, encoding), rows));
+}
+
+bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding) {
+  const Samples others = other.positive();
+  return beyond(side, indicators(side, encoding), indicators(others, encoding),
+                static_cast<double>(others.rows()))
+      .any()
+      .item<bool>();
+}
+
+}  // namespace dre
