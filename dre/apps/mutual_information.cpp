@@ -259,6 +259,9 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   check(!options.data.empty(), "no data; give a file");
   check(options.x.empty() == options.y.empty(), "--x and --y must be given together");
   const bool counted = options.x.empty();
+  for (const auto& name : options.x)
+    check(std::find(options.y.begin(), options.y.end(), name) == options.y.end(), "column ",
+          shown(name), " is in --x and in --y: what it tells of itself has no bound; name it once");
   Strings columns = options.x;
   columns.insert(columns.end(), options.y.begin(), options.y.end());
   if (counted) {

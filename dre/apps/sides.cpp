@@ -95,6 +95,18 @@ void warn_of_sampling(const RawSide& raw, Sides& sides) {
                             " rows of ", raw.file, " is used; --max-rows sets how many")});
 }
 
+/// Squares of larger numbers would overflow.
+void check_sizes(const Tensor& values, const Strings& names, const RawSide& raw) {
+  const Tensor bad = (values.abs() < 1e150).logical_not().nonzero();
+  if (bad.size(0) == 0) return;
+  const int64_t row = bad[0][0].item<int64_t>(), column = bad[0][1].item<int64_t>();
+  const bool all_rows = raw.frame.rows == raw.frame.rows_read;
+  fail(Error::Kind::data,
+       Place{raw.file, all_rows ? row + 1 : 0, 0, names[static_cast<size_t>(column)]}.describe(),
+       ": the value ", values[row][column].item<double>(),
+       " is beyond 1e150, which cannot be computed with; correct it, or write NA");
+}
+
 /// Frames -> samples; the frames are used up.
 Samples encoded(RawSide& raw, const Encoding& encoding, const Strings& names) {
   Frame used{{}, raw.frame.rows, raw.frame.rows_read};
@@ -104,7 +116,9 @@ Samples encoded(RawSide& raw, const Encoding& encoding, const Strings& names) {
       used.columns.push_back(std::move(raw.frame.columns[i]));
       ++next;
     }
-  return make_samples(encoding.encode(used).values, raw.weight, "the " + raw.what);
+  const Tensor values = encoding.encode(used).values;
+  check_sizes(values, encoding.names(), raw);
+  return make_samples(values, raw.weight, "the " + raw.what);
 }
 
 void check_rows(const Samples& samples, const RawSide& raw) {
