@@ -255,6 +255,7 @@ FitResult fit(const Samples& numerator, const Samples& denominator,
               const std::vector<std::string>& names, const FitOptions& options, Progress& progress,
               const Checkpointing& checkpointing) {
   validate(options);
+  options.columns.check_columns(names);
   return Fitting(numerator, denominator, names, options, progress, checkpointing).run();
 }
 

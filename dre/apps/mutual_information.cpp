@@ -166,6 +166,15 @@ class Measuring {
                : fit_joint(x, y, own, generator, quiet);
   }
 
+  /// "c=rank" for a column of y as it is called beside those of x.
+  std::string in_both_groups(const std::string& entry) const {
+    const size_t at = entry.rfind('=');
+    const auto& y = groups_.y_names;
+    return std::find(y.begin(), y.end(), entry.substr(0, at)) == y.end()
+               ? entry
+               : entry.substr(0, at) + " (y)" + entry.substr(at);
+  }
+
   PairFit fit_joint(const Tensor& x, const Tensor& y, const FitOptions& own,
                     at::Generator& generator, Progress& quiet) const {
     std::vector<Tensor> apart;
@@ -173,8 +182,10 @@ class Measuring {
       const Tensor order = at::randperm(y.size(0), generator, torch::kInt64);
       apart.push_back(torch::cat({x, y.index_select(0, order)}, 1));
     }
+    FitOptions named = own;
+    for (auto& entry : named.columns.single) entry = in_both_groups(entry);
     const FitResult result = fit_any(make_samples(torch::cat({x, y}, 1)),
-                                     make_samples(torch::cat(apart)), names_, own, quiet);
+                                     make_samples(torch::cat(apart)), names_, named, quiet);
     return {std::make_shared<JointCritic>(result.estimator), kept_weight(result),
             result.interrupted};
   }
@@ -303,6 +314,9 @@ void MutualInformationOptions::visit(OptionVisitor& v) {
 MutualInformation mutual_information(const Groups& groups, const MutualInformationOptions& options,
                                      Progress& progress) {
   validate(options);
+  std::vector<std::string> names = groups.x_names;
+  names.insert(names.end(), groups.y_names.begin(), groups.y_names.end());
+  options.fit.columns.check_columns(names);
   check(options.cross_fit.folds >= 3, "mutual information needs 3 folds or more, got ",
         options.cross_fit.folds, ": a model of half of the rows shows how much is left to learn");
   check(groups.x.size(0) == groups.y.size(0), "both groups need the same rows, got ",

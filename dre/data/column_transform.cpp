@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dre/base/error.h"
+#include "dre/data/place.h"
 
 namespace dre {
 namespace {
@@ -77,6 +78,32 @@ std::string kind_of(const Side& numerator, const Side& denominator, const std::s
 
 }  // namespace
 
+std::string ColumnTransformOptions::of(const std::string& column) const {
+  for (const auto& entry : single)
+    if (const size_t at = entry.rfind('='); entry.substr(0, at) == column)
+      return at == std::string::npos ? transform : entry.substr(at + 1);
+  return transform;
+}
+
+void ColumnTransformOptions::check_columns(const std::vector<std::string>& names) const {
+  const Names known = kinds();
+  std::vector<std::string> seen;
+  for (const auto& entry : single) {
+    const size_t at = entry.rfind('=');
+    const std::string column = entry.substr(0, at);
+    check(at != std::string::npos &&
+              std::find(known.begin(), known.end(), entry.substr(at + 1)) != known.end(),
+          "--transform-columns must read like income=asinh,age=rank with ", join(known), "; got ",
+          shown(entry));
+    check(std::find(names.begin(), names.end(), column) != names.end(),
+          "--transform-columns names ", shown(column),
+          ", which is no numeric column here; there are ", listed(names));
+    check(std::find(seen.begin(), seen.end(), column) == seen.end(), "--transform-columns names ",
+          shown(column), " twice; name it once");
+    seen.push_back(column);
+  }
+}
+
 ConstantColumns constant_columns(const Samples& numerator, const Samples& denominator,
                                  const std::vector<std::string>& names) {
   check_sides(numerator, denominator, names);
@@ -106,7 +133,7 @@ ColumnTransforms ColumnTransforms::fit(const Samples& numerator, const Samples& 
   ColumnTransforms result;
   for (int64_t j = 0; j < numerator.columns(); ++j) {
     const Side first = side_of(top, j), second = side_of(bottom, j);
-    const std::string kind = kind_of(first, second, options.transform);
+    const std::string kind = kind_of(first, second, options.of(names[static_cast<size_t>(j)]));
     result.kinds_.push_back(kind);
     result.maps_.push_back(choose("transform", column_maps(), kind).fit(pool(first, second)));
   }

@@ -12,11 +12,21 @@ namespace dre {
 
 struct ColumnTransformOptions {
   std::string transform = "auto";
+  std::vector<std::string> single = {};
+
+  static Names kinds() { return {"auto", "zscore", "rank", "asinh"}; }
 
   void visit(OptionVisitor& v) {
-    v("transform", transform, {"auto", "zscore", "rank", "asinh"},
+    v("transform", transform, kinds(),
       "map of every numeric column; auto ranks heavy-tailed and skewed ones and z-scores the rest");
+    v("transform-columns", single, "maps of single columns: income=asinh,age=rank");
   }
+
+  /// The kind that is asked for of a column.
+  std::string of(const std::string& column) const;
+
+  /// Usage error where `single` is not a list of columns among `names` and kinds.
+  void check_columns(const std::vector<std::string>& names) const;
 };
 
 /// Columns in which a side has one value only.

@@ -242,5 +242,24 @@ TEST(ConstantColumns, AreToldApart) {
             2u);
 }
 
+TEST(ColumnTransforms, SingleColumnsCanBeNamed) {
+  auto generator = Context{torch::kCPU, torch::kFloat64, 3}.generator("single");
+  const Samples a = make_samples(normal({200, 3}, torch::kFloat64, generator));
+  const Samples b = make_samples(normal({200, 3}, torch::kFloat64, generator));
+  const std::vector<std::string> names = {"a", "b=c", "d"};
+  ColumnTransformOptions options;
+  options.transform = "rank";
+  options.single = {"b=c=asinh", "d=zscore"};
+  options.check_columns(names);
+  EXPECT_EQ(ColumnTransforms::fit(a, b, names, options).kinds(),
+            (std::vector<std::string>{"rank", "asinh", "zscore"}));
+  for (const char* bad : {"a", "a=cube", "e=rank", "=rank"}) {
+    options.single = {bad};
+    EXPECT_THROW(options.check_columns(names), Error) << bad;
+  }
+  options.single = {"a=rank", "a=asinh"};
+  EXPECT_THROW(options.check_columns(names), Error);
+}
+
 }  // namespace
 }  // namespace dre
