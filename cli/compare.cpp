@@ -32,9 +32,9 @@ struct CompareConfig {
 
   void visit(OptionVisitor& v) {
     sides.visit(v);
-    v("fail-if", fail_if,
-      "conditions such as 'kl > 0.1' that make the exit code 5; on kl, kl_reverse, js, tv, chi2, "
-      "p_value, auc, auc_after, pareto_k, effective_share, outside");
+    static const std::string conditions =
+        text("conditions such as 'kl > 0.1' that make the exit code 5; on ", join(Gate::names()));
+    v("fail-if", fail_if, conditions.c_str());
     v("output", output, {}, "file for the result; - is standard output");
     v("report", report, {}, "HTML page with charts to write besides");
     compare.visit(v);
@@ -136,8 +136,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   use_threads(static_cast<int>(config.threads));
   std::vector<Gate> gates;
   for (const auto& condition : config.fail_if) gates.emplace_back(condition);
-  check_outputs({config.output, config.report},
-                {config.sides.numerator, config.sides.denominator, config.sides.data});
+  check_outputs({config.output, config.report}, config.sides.files());
   device_by_name(config.compare.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);

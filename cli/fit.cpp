@@ -105,7 +105,7 @@ void warn_of_training(const FitResult& result, Progress& progress) {
 void check_out(const std::string& out, const SidesOptions& sides) {
   check(!out.empty(), "--out FILE is missing: where the model is to be written");
   check(out != "-", "--out must be a file: standard output gets the summary");
-  check_outputs({out}, {sides.numerator, sides.denominator, sides.data});
+  check_outputs({out}, sides.files());
 }
 
 FitResult run_training(const FitConfig& config, const Sides& sides, CheckpointFile& checkpoint,

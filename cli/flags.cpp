@@ -143,13 +143,14 @@ nlohmann::json Flags::overrides() const {
           " times; give it once");
     if (kind == Kind::flag)
       out[name] = option->as<bool>();
-    else if (kind == Kind::words) {
+    else if (kind == Kind::words)
       out[name] = split_at_commas(given);
-      check(!out[name].empty(), "--", name, " is empty; leave it out, or say what it is");
-    } else if (kind == Kind::word)
+    else if (kind == Kind::word)
       out[name] = given.front();
     else
       out[name] = number_in(given.front(), kind == Kind::whole);
+    check(kind != Kind::words || !out[name].empty(), "--", name,
+          " is empty; leave it out, or say what it is");
   }
   return out;
 }

@@ -57,8 +57,7 @@ void check_all_rows(const Sides& sides) {
 
 int run(const WeightsConfig& config, const RunFlags& flags) {
   use_threads(static_cast<int>(config.threads));
-  check_outputs({config.output, config.report},
-                {config.sides.numerator, config.sides.denominator, config.sides.data});
+  check_outputs({config.output, config.report}, config.sides.files());
   device_by_name(config.weights.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);

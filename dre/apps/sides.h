@@ -26,6 +26,9 @@ struct SidesOptions {
   int64_t max_rows = 1'000'000;
 
   void visit(OptionVisitor& v);
+
+  /// The files that are read; empty names among them.
+  std::vector<std::string> files() const { return {numerator, denominator, data}; }
 };
 
 struct Sides {

@@ -27,8 +27,7 @@ void WeightsOptions::visit(OptionVisitor& v) {
   cross_fit.visit(v);
   v("normalize", normalize, {"mean1", "sum1", "none"},
     "scale of the weights: mean 1, sum 1, or the ratio as it was estimated; where rows have "
-    "weights "
-    "of their own, these are contained");
+    "weights of their own, these are contained");
   v("smooth", smooth, "replace the largest weights by those of the fitted Pareto tail");
   fit.visit(v);
 }

@@ -19,12 +19,12 @@ using Role = EncodedColumn::Role;
 constexpr double atom_share = 0.05;     // of a side, before a value counts as a point mass
 constexpr double distinct_share = 0.5;  // of the other values, for a column to be continuous else
 constexpr size_t most_levels = 30;
-constexpr int64_t fewest_rows = 20;  // of a point mass, or of a column that can have identifiers
-constexpr int64_t level_rows = 10;   // of a level that gets a column
-constexpr int64_t least_rows = 5;    // likewise, where no level has more
-constexpr double pooled_noticed = 0.1;
-constexpr size_t most_named = 5;       // one-sided levels of a column that are told by name
+constexpr int64_t fewest_rows = 20;    // of a point mass, or of a column that can have identifiers
+constexpr int64_t level_rows = 10;     // of a level that gets a column
 constexpr double least_share = 0.005;  // of the smaller side, likewise
+constexpr int64_t least_rows = 5;      // instead of both, where no level has so many
+constexpr double pooled_noticed = 0.1;
+constexpr size_t most_named = 5;  // one-sided levels of a column that are told by name
 constexpr double identifier_share = 0.9;
 
 std::vector<double> present(const TypedColumn& column) {

@@ -150,12 +150,10 @@ TEST(EnergyAnnealing, BothPathsFindTheSameNormaliser) {
   EnergyEvaluateOptions options;
   options.nodes = 4;
   options.rows = 4;
-  EnergyAnnealOptions anneal;
+  EnergyAnnealOptions anneal = short_annealing();
   anneal.chains = 40;
   anneal.steps = 12;
   anneal.pilot_steps = 4;
-  anneal.leapfrogs = 2;
-  anneal.adaptation = 0.3;
   std::vector<EnergyAnnealReport> reports;
   for (const char* path : {"time", "power"}) {
     anneal.path = path;
