@@ -75,7 +75,11 @@ std::string near_flag(const CLI::App& app, const std::string& given) {
   const std::string name = given.substr(0, given.find('='));
   const std::string see = text("see ", app.get_name(), " --help");
   if (!given.starts_with('-'))
-    fail(Error::Kind::usage, "unexpected argument ", shown(given), "; ", see);
+    fail(Error::Kind::usage, "unexpected argument ", shown(given), "; ",
+         app.get_option_no_throw("--numerator") == nullptr
+             ? ""
+             : "files are given as --numerator FILE --denominator FILE; ",
+         see);
   const std::string near = near_flag(app, name);
   fail(Error::Kind::usage, "unknown flag ", shown(name),
        near.empty() ? "; " : text("; did you mean ", near, "? "), see);

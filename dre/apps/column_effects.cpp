@@ -223,11 +223,13 @@ std::vector<ColumnEffect> column_effects(const Samples& numerator, const Samples
     shuffled.index_copy_(1, places, all.index_select(1, places).index_select(0, order));
     const double without =
         loss_of(rated, top, bottom, shuffled.slice(0, 0, n0), shuffled.slice(0, n0, n));
-    // A model that knows nothing loses log 2; one that is led astray tells no more than that.
-    effects.back().joint = std::min(without, std::max(std::numbers::ln2, base)) - base;
+    effects.back().joint = without - base;
   }
   std::stable_sort(effects.begin(), effects.end(),
                    [](const auto& a, const auto& b) { return a.joint > b.joint; });
+  // A model that knows nothing loses log 2; one that is led astray tells no more than that.
+  for (auto& effect : effects)
+    effect.joint = std::min(effect.joint, std::max(std::numbers::ln2 - base, 0.0));
   return effects;
 }
 

@@ -168,11 +168,13 @@ class Comparing {
     if (out_.support.numerator_outside > outside_noticed)
       add({{"little-support",
             text(percent(out_.support.numerator_outside),
-                 " of the numerator's rows lie where the denominator has none")}});
+                 " of the numerator's rows lie where the denominator has none: what KL(num||den) "
+                 "and its interval take for them is extrapolated")}});
     if (out_.support.denominator_outside > outside_noticed)
       add({{"little-support",
             text(percent(out_.support.denominator_outside),
-                 " of the denominator's rows lie where the numerator has none")}});
+                 " of the denominator's rows lie where the numerator has none: what KL(den||num) "
+                 "and its interval take for them is extrapolated")}});
     if (std::isnan(out_.divergences.chi_square.value))
       add({{"infinite-chi2",
             "chi-square is infinite, or the weights too heavy-tailed to tell; it is not "

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "dre/apps/sides.h"
+#include "dre/apps/support.h"
 #include "dre/base/error.h"
 #include "dre/data/column_transform.h"
 #include "dre/data/encoding_plan.h"
@@ -291,6 +292,11 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
         {"sampled-rows", text("a random sample of ", frame.rows, " of the ", frame.rows_read,
                               " rows is used; --max-rows "
                               "sets how many")});
+  if (one_fixes_the_other(out.x, out.y))
+    out.warnings.push_back(
+        {"no-bound",
+         "columns of one group fix a column of the other exactly: the information has "
+         "no bound, and the number is what these rows could show of it"});
   return out;
 }
 

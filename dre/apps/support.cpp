@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "dre/numeric/statistics.h"
+
 namespace dre {
 namespace {
 
@@ -49,6 +51,26 @@ Tensor beyond(const Samples& side, const std::vector<Tensor>& own,
   return found;
 }
 
+/// Orthonormal columns that span those of z, centred: [n, d]
+Tensor centred_basis(const Tensor& z) { return std::get<0>(torch::linalg_qr(z - z.mean(0))); }
+
+bool equal_directions(const Tensor& x, const Tensor& y) {
+  constexpr double rounding = 1e-9;
+  const Tensor basis = centred_basis(x);
+  const auto [left, cosines, right] =
+      torch::linalg_svd(torch::mm(basis.t(), centred_basis(y)), false);
+  if (cosines[0].item<double>() < 1 - rounding) return false;
+  const Tensor shared = torch::mv(basis, left.select(1, 0));
+  const Tensor steps = std::get<0>(shared.sort()).diff() > rounding * shared.abs().max();
+  return steps.sum().item<int64_t>() > x.size(0) / 2;
+}
+
+Tensor ranked(const Tensor& z) {
+  std::vector<Tensor> columns;
+  for (const Tensor& column : z.unbind(1)) columns.push_back(ranks(column));
+  return torch::stack(columns, 1);
+}
+
 }  // namespace
 
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding) {
@@ -64,6 +86,13 @@ bool has_own_levels(const Samples& side, const Samples& other, const Encoding& e
                 static_cast<double>(others.rows()))
       .any()
       .item<bool>();
+}
+
+bool one_fixes_the_other(const Tensor& x, const Tensor& y) {
+  constexpr int64_t most = 10'000;  // rows that decide it
+  if (x.size(0) < 4 * (x.size(1) + y.size(1))) return false;
+  const Tensor some_x = x.slice(0, 0, most), some_y = y.slice(0, 0, most);
+  return equal_directions(some_x, some_y) || equal_directions(ranked(some_x), ranked(some_y));
 }
 
 }  // namespace dre

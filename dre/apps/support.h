@@ -1,4 +1,4 @@
-/// Where one side has rows and the other has none.
+/// Where one side has rows and the other has none, so that the ratio is infinite.
 #pragma once
 
 #include "dre/data/encoding.h"
@@ -14,5 +14,10 @@ Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& e
 /// Whether there are such rows by a level, a point mass or missing cells alone: the ratio is
 /// infinite there.
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding);
+
+/// Whether a combination of the columns of x [n, dx] is one of those of y [n, dy] to rounding, by
+/// value or by rank, and takes many values: then rows fill no volume among shuffles of them, and
+/// their information has no bound.
+bool one_fixes_the_other(const Tensor& x, const Tensor& y);
 
 }  // namespace dre
