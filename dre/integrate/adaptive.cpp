@@ -54,12 +54,13 @@ struct Climbers {
   Tensor target;   ///< [m] error at which a panel may stop
   Tensor samples;  ///< [m, nodes so far]
   Tensor change;   ///< [m] between the last two rules
+  Tensor before;   ///< [m] between the two rules before these
 };
 
 Climbers select(const Climbers& all, const Tensor& index) {
-  return {select(all.panels, index), all.index.index_select(0, index),
+  return {select(all.panels, index),         all.index.index_select(0, index),
           all.target.index_select(0, index), all.samples.index_select(0, index),
-          all.change.index_select(0, index)};
+          all.change.index_select(0, index), all.before.index_select(0, index)};
 }
 
 void store(const Climbers& from, Panels& to) {
@@ -116,7 +117,11 @@ class Adaptive final {
   /// max(target, rtol |value|) or its integrand is not finite. target: [m]
   void climb(Panels& panels, const Tensor& target, double rtol, size_t levels) {
     const Tensor all = torch::arange(panels.size(), sample_.counts());
-    Climbers now{select(panels, all), all, target, torch::empty({panels.size(), 0}, sample_.sums()),
+    Climbers now{select(panels, all),
+                 all,
+                 target,
+                 torch::empty({panels.size(), 0}, sample_.sums()),
+                 torch::empty({panels.size()}, sample_.sums()),
                  torch::empty({panels.size()}, sample_.sums())};
     for (size_t i = 0; i < levels && now.panels.size() > 0; ++i) {
       if (static_cast<int64_t>(rule_.levels[i].weights.size()) > options_.max_evaluations) return;
@@ -131,21 +136,27 @@ class Adaptive final {
 
   /// The rule of level i on every climber. The difference to the rule before stands beside the
   /// tail: whole at the first comparison, and an eighth later, which is what halving the spacing
-  /// gains on an integrand with a continuous derivative. From the fourth rule on, two differences
+  /// gains on an integrand with a continuous derivative. From the fourth rule on, three differences
   /// show how fast this integrand converges: eight times the next one is enough where it is not
-  /// below what a smooth integrand would leave. The next one has the same quotient to this one, or
-  /// its square where the tail is geometric: twice the nodes then square the error.
+  /// below what a smooth integrand would leave, or below three times this one. The next one has the
+  /// same quotient to this one, or its square where the tail is geometric: twice the nodes then
+  /// square the error. The quotient is the last one, or the mean of the last two where the
+  /// difference between was small by accident.
   void apply(size_t i, Climbers& now) {
     now.samples = torch::cat({now.samples, sample_nodes(now.panels, rule_.levels[i].new_nodes)}, 1);
     const TailRule::Sums sums = tails_[i](now.samples, now.panels.half);
     const Tensor change = (sums.value - now.panels.value).abs();
     if (i > 0) now.panels.error = torch::max(sums.tail, change / (i > 1 ? 8 : 1));
     if (i > 2) {
-      const Tensor quotient = (change / now.change).nan_to_num(0).clamp_max(1);
+      const Tensor last = (change / now.change).nan_to_num(0);
+      const Tensor mean = (change / now.before).nan_to_num(0).sqrt();
+      const Tensor quotient = torch::min(last, mean).clamp_max(1);
       const Tensor geometric = sums.tail <= sums.smooth;
       const Tensor next = 8 * change * torch::where(geometric, quotient.square(), quotient);
-      now.panels.error = torch::min(now.panels.error, torch::max(next, sums.smooth));
+      const Tensor least = torch::min(sums.smooth, 3 * change);
+      now.panels.error = torch::min(now.panels.error, torch::max(next, least));
     }
+    now.before = now.change;
     now.change = change;
     now.panels.value = sums.value;
     now.panels.absolute = sums.absolute;
