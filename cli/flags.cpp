@@ -59,15 +59,21 @@ size_t edits(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+/// A flag that is spelled nearly so, or of which one is the beginning of the other.
 std::string near_flag(const CLI::App& app, const std::string& given) {
+  constexpr size_t shortest_beginning = 5;  // "--out" of "--output"
   std::string best;
   size_t fewest = given.size() / 3 + 1;
   for (const CLI::Option* option : app.get_options())
-    for (const auto& name : option->get_lnames())
-      if (const size_t distance = edits(given, "--" + name); distance < fewest) {
+    for (const auto& name : option->get_lnames()) {
+      const std::string flag = "--" + name;
+      const bool begins = std::min(flag.size(), given.size()) >= shortest_beginning &&
+                          (flag.starts_with(given) || given.starts_with(flag));
+      if (const size_t distance = begins ? 1 : edits(given, flag); distance < fewest) {
         fewest = distance;
-        best = "--" + name;
+        best = flag;
       }
+    }
   return best;
 }
 
