@@ -89,7 +89,7 @@ bool has_own_levels(const Samples& side, const Samples& other, const Encoding& e
 }
 
 bool one_fixes_the_other(const Tensor& x, const Tensor& y) {
-  constexpr int64_t most = 10'000;  // rows that decide it
+  constexpr int64_t most = 10'000;
   if (x.size(0) < 4 * (x.size(1) + y.size(1))) return false;
   const Tensor some_x = x.slice(0, 0, most), some_y = y.slice(0, 0, most);
   return equal_directions(some_x, some_y) || equal_directions(ranked(some_x), ranked(some_y));

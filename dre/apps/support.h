@@ -15,9 +15,9 @@ Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& e
 /// infinite there.
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding);
 
-/// Whether a combination of the columns of x [n, dx] is one of those of y [n, dy] to rounding, by
-/// value or by rank, and takes many values: then rows fill no volume among shuffles of them, and
-/// their information has no bound.
+/// Whether some combination of the columns of x [n, dx] equals one of those of y [n, dy] to
+/// rounding, by value or by rank, and takes many values: then rows fill no volume among shuffles of
+/// them, and their information has no bound. The first 10 000 rows decide.
 bool one_fixes_the_other(const Tensor& x, const Tensor& y);
 
 }  // namespace dre

@@ -137,11 +137,11 @@ class Adaptive final {
   /// The rule of level i on every climber. The difference to the rule before stands beside the
   /// tail: whole at the first comparison, and an eighth later, which is what halving the spacing
   /// gains on an integrand with a continuous derivative. From the fourth rule on, three differences
-  /// show how fast this integrand converges: eight times the next one is enough where it is not
-  /// below what a smooth integrand would leave, or below three times this one. The next one has the
-  /// same quotient to this one, or its square where the tail is geometric: twice the nodes then
-  /// square the error. The quotient is the last one, or the mean of the last two where the
-  /// difference between was small by accident.
+  /// show how fast this integrand converges: eight times the next one is enough, but no less than
+  /// what a smooth integrand would leave, or than three times this one where that is smaller. The
+  /// next one has the same quotient to this one, or its square where the tail is geometric: twice
+  /// the nodes then square the error. The quotient is the last one, or the mean of the last two
+  /// where the difference between was small by accident.
   void apply(size_t i, Climbers& now) {
     now.samples = torch::cat({now.samples, sample_nodes(now.panels, rule_.levels[i].new_nodes)}, 1);
     const TailRule::Sums sums = tails_[i](now.samples, now.panels.half);
