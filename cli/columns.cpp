@@ -10,8 +10,7 @@
 namespace dre::cli {
 
 std::string weight_text(const WeightCheck& check) {
-  return text("worth ", short_number(std::floor(check.effective_rows)), " of ",
-              short_number(static_cast<double>(check.rows)), " rows, Pareto k ",
+  return text("worth ", count_text(check.effective_rows), " of ", check.rows, " rows, Pareto k ",
               short_number(check.pareto_k), " (good below ", short_number(check.pareto_threshold),
               "), mean ", with_error(check.mean.value, check.mean.standard_error),
               check.reliable ? " (should be 1)" : " (says little here)");

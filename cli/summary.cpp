@@ -1,6 +1,5 @@
 #include "cli/summary.h"
 
-#include <cmath>
 #include <cstdio>
 #include <limits>
 
@@ -49,10 +48,10 @@ std::string two_decimals(double value) {
 std::string side(const Json& data, const char* name, const char* value) {
   const Json& side = part(data, name);
   const double rows = number(side, "rows"), effective = number(side, "effective_rows");
-  std::string out = text(word(side, "file"), ", ", short_number(rows), " rows");
+  std::string out = text(word(side, "file"), ", ", count_text(rows), " rows");
   if (data.contains("domain_column"))
     out += text(" with ", word(data, "domain_column"), " = ", word(data, value));
-  if (effective < rows) out += text(", worth ", short_number(effective), " after weighting");
+  if (effective < rows) out += text(", worth ", count_text(effective), " after weighting");
   return summary_line(name, out);
 }
 
@@ -93,8 +92,8 @@ std::string weight_line(const char* name, const Json& check) {
   if (part(check, "pareto_k").is_number())
     out += text(", Pareto k ", two_decimals(number(check, "pareto_k")), " (good below ",
                 two_decimals(number(check, "pareto_threshold")), ")");
-  out += text(", worth ", short_number(std::floor(number(check, "effective_rows"))), " of ",
-              short_number(number(check, "rows")), " rows");
+  out += text(", worth ", count_text(number(check, "effective_rows")), " of ",
+              count_text(number(check, "rows")), " rows");
   const bool reliable = check.value("reliable", false);
   return summary_line(name, out) +
          (reliable ? ""

@@ -174,7 +174,7 @@ class ColumnView {
       const bool has_column = std::any_of(roles_.begin(), roles_.end(), [&](const auto& column) {
         return column.role == Role::level && column.level == level;
       });
-      if (!has_column) return is_utf8(level) ? level : "(bytes)";
+      if (!has_column) return printable(level);
     }
     return "(the rest)";
   }

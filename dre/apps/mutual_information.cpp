@@ -7,6 +7,7 @@
 #include "dre/apps/sides.h"
 #include "dre/apps/support.h"
 #include "dre/base/error.h"
+#include "dre/data/basis.h"
 #include "dre/data/column_transform.h"
 #include "dre/data/encoding_plan.h"
 #include "dre/data/place.h"
@@ -70,6 +71,15 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names,
   }
   check_data(!kept.empty(), "every column of a group is constant: ", listed(encoding.names()));
   return values.index_select(1, torch::tensor(kept));
+}
+
+/// The smallest model is one of (folds - 1) / 2 folds, see Measuring::rate_by_half.
+void check_rows(const Groups& groups, int64_t folds) {
+  const int64_t columns = groups.x.size(1) + groups.y.size(1), used = (folds - 1) / 2;
+  const int64_t needed = (rows_needed(columns) + used - 1) / used * folds;
+  check_data(groups.x.size(0) >= needed, "too few rows: ", columns,
+             " columns, as they are encoded, need at least ", needed, " rows, but there are ",
+             groups.x.size(0), "; add rows or name fewer columns");
 }
 
 Strings first_columns(const GroupsOptions& options, int64_t count) {
@@ -327,6 +337,7 @@ MutualInformation mutual_information(const Groups& groups, const MutualInformati
         options.cross_fit.folds, ": a model of half of the rows shows how much is left to learn");
   check(groups.x.size(0) == groups.y.size(0), "both groups need the same rows, got ",
         groups.x.size(0), " and ", groups.y.size(0));
+  check_rows(groups, options.cross_fit.folds);
   return Measuring(groups, options, progress).run();
 }
 

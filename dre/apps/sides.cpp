@@ -121,15 +121,28 @@ Samples encoded(RawSide& raw, const Encoding& encoding, const Strings& names) {
   return make_samples(values, raw.weight, "the " + raw.what);
 }
 
-void check_rows(const Samples& samples, const RawSide& raw) {
-  const int64_t needed = rows_needed(samples.columns());
-  const double effective = effective_size(samples);
+/// Whether rows worth `effective` can carry so many encoded columns.
+void check_rows(int64_t columns, const Encoding& encoding, double effective, const RawSide& raw) {
+  const auto given = static_cast<int64_t>(encoding.raw_names().size());
+  const int64_t needed = rows_needed(columns);
+  const bool worth_less = effective < static_cast<double>(raw.frame.rows);
   const std::string weights =
-      samples.weight.defined() ? text(" (worth ", std::floor(effective), " after weighting)") : "";
-  check_data(effective >= static_cast<double>(needed), "too few rows: ", samples.columns(),
-             samples.columns() == 1 ? " column needs" : " columns need", " at least ", needed,
-             " rows a side, but the ", raw.what, " (", raw.file, ") has ", samples.rows(), weights,
-             "; add rows", samples.columns() > 4 ? " or leave out columns with --drop" : "");
+      worth_less ? text(" (worth ", count_text(effective), " after weighting)") : "";
+  check_data(effective >= static_cast<double>(needed), "too few rows: ", given,
+             given == 1 ? " column" : " columns",
+             columns > given ? text(", ", columns, " after encoding,") : "",
+             given == 1 ? " needs" : " need", " at least ", needed, " rows a side, but the ",
+             raw.what, " (", raw.file, ") has ", raw.frame.rows, weights, "; add rows",
+             columns > 4 ? " or leave out columns with --drop" : "");
+}
+
+/// Indicators alone can be too many for the rows, and then for the memory, too.
+void check_levels(const Encoding& encoding, const RawSide& raw) {
+  const auto& all = encoding.columns();
+  const auto levels = std::count_if(all.begin(), all.end(), [](const EncodedColumn& column) {
+    return column.role == EncodedColumn::Role::level;
+  });
+  check_rows(levels, encoding, static_cast<double>(raw.frame.rows), raw);
 }
 
 nlohmann::json describe(const Samples& samples, const RawSide& raw) {
@@ -206,12 +219,17 @@ Sides load_sides(const SidesOptions& options) {
   check_data(!sides.names.empty(), "no column is left to compare: ", listed(raw.names),
              raw.names.size() == 1 ? " holds" : " hold",
              " one value, none, or a different one in every row");
+  check_levels(sides.encoding, raw.numerator);
+  check_levels(sides.encoding, raw.denominator);
   sides.numerator = encoded(raw.numerator, sides.encoding, raw.names);
   sides.denominator = encoded(raw.denominator, sides.encoding, raw.names);
   // In a handful of rows everything looks constant; with more, constant columns need no rows.
   const auto check_both = [&] {
-    check_rows(sides.numerator, raw.numerator);
-    check_rows(sides.denominator, raw.denominator);
+    const auto check_one = [&](const Samples& samples, const RawSide& side) {
+      check_rows(samples.columns(), sides.encoding, effective_size(samples), side);
+    };
+    check_one(sides.numerator, raw.numerator);
+    check_one(sides.denominator, raw.denominator);
   };
   const double fewest =
       std::min(effective_size(sides.numerator), effective_size(sides.denominator));

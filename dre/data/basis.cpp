@@ -7,6 +7,7 @@
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
+#include "dre/data/place.h"
 
 namespace dre {
 namespace {
@@ -52,7 +53,7 @@ void check_rows(const Samples& samples, const char* side) {
   const int64_t needed = rows_needed(samples.columns());
   const double effective = effective_size(samples);
   const std::string weights =
-      samples.weight.defined() ? text(" worth ", std::floor(effective), " after weighting") : "";
+      samples.weight.defined() ? text(" worth ", count_text(effective), " after weighting") : "";
   check_data(effective >= static_cast<double>(needed),
              "too few rows for the columns: ", samples.columns(), " columns need at least ", needed,
              " rows a side, the ", side, " has ", samples.rows(), weights,

@@ -69,21 +69,6 @@ Atom find_atom(std::vector<double> values) {
   return atom;
 }
 
-/// Bytes that are no UTF-8 as \xE4, so that names can go into JSON and onto a screen.
-std::string printable(const std::string& text) {
-  if (is_utf8(text)) return text;
-  std::string out;
-  for (const unsigned char byte : text) {
-    if (byte >= 0x20 && byte < 0x7F) {
-      out += static_cast<char>(byte);
-      continue;
-    }
-    out += "\\x";
-    for (const int half : {byte >> 4, byte & 15}) out += "0123456789ABCDEF"[half];
-  }
-  return out;
-}
-
 /// How often a level occurs on each side.
 struct Counts {
   int64_t numerator = 0, denominator = 0;

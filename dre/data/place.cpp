@@ -1,6 +1,8 @@
 #include "dre/data/place.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
@@ -62,6 +64,12 @@ std::string listed(const std::vector<std::string>& names) {
   return head.empty() ? "none" : join(head);
 }
 
+std::string count_text(double count) {
+  char digits[320];  // of the largest double
+  std::snprintf(digits, sizeof digits, "%.0f", std::floor(count));
+  return digits;
+}
+
 bool is_utf8(std::string_view bytes) {
   for (size_t at = 0; at < bytes.size();) {
     const size_t length = utf8_length(bytes, at);
@@ -69,6 +77,20 @@ bool is_utf8(std::string_view bytes) {
     at += length;
   }
   return true;
+}
+
+std::string printable(const std::string& text) {
+  if (is_utf8(text)) return text;
+  std::string out;
+  for (const unsigned char byte : text) {
+    if (byte >= 0x20 && byte < 0x7F) {
+      out += static_cast<char>(byte);
+      continue;
+    }
+    out += "\\x";
+    for (const int half : {byte >> 4, byte & 15}) out += "0123456789ABCDEF"[half];
+  }
+  return out;
 }
 
 }  // namespace dre

@@ -1,4 +1,4 @@
-/// How messages about input files name what is wrong and where, always in one line.
+/// How messages name pieces and counts of input files, and what is wrong where; always in one line.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,13 @@ std::string shown(std::string_view piece);
 /// Names joined with commas; a long list is cut and says how many are left out.
 std::string listed(const std::vector<std::string>& names);
 
+/// "16280": a number of rows, rounded down, with all its digits.
+std::string count_text(double count);
+
 /// Names go into JSON later, which knows UTF-8 only.
 bool is_utf8(std::string_view bytes);
+
+/// Bytes that are no UTF-8 as \xE4, so that they can go into JSON and onto a screen.
+std::string printable(const std::string& text);
 
 }  // namespace dre

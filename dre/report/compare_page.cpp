@@ -44,7 +44,7 @@ Section numbers_section(const CompareResult& result) {
   return {"How far apart",
           {table, Facts{{{"AUC", number(result.separation.before)},
                          {"AUC after reweighting", number(result.separation.after)},
-                         {"effective rows", text(number(w.effective_rows), " of ", w.rows)},
+                         {"effective rows", text(count_text(w.effective_rows), " of ", w.rows)},
                          {"Pareto k of the weights",
                           text(number(w.pareto_k), ", good below ", number(w.pareto_threshold))},
                          {"mean of r", number(w.mean.value, w.mean.standard_error)},

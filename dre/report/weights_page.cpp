@@ -4,6 +4,7 @@
 
 #include "dre/base/error.h"
 #include "dre/base/version.h"
+#include "dre/data/place.h"
 #include "dre/report/page_parts.h"
 
 namespace dre::report {
@@ -17,7 +18,7 @@ std::string verdict(const WeightsResult& result) {
   };
   const WeightCheck& check = result.check;
   return text("With these weights the ", check.rows, " rows of the denominator are worth ",
-              number(check.effective_rows),
+              count_text(check.effective_rows),
               ". The largest distance of a column from the numerator ", "goes from ",
               number(largest(&ColumnEffect::distance)), " to ",
               number(largest(&ColumnEffect::distance_reweighted)), ".");
@@ -32,7 +33,7 @@ Section summary_section(const WeightsResult& result) {
       {{"numerator (target)", side_text(result.data, "numerator")},
        {"denominator (source)", side_text(result.data, "denominator")},
        {"weights", "r = numerator / denominator, " + result.how},
-       {"effective rows", text(number(check.effective_rows), " of ", check.rows)},
+       {"effective rows", text(count_text(check.effective_rows), " of ", check.rows)},
        {"Pareto k", text(number(check.pareto_k), ", good below ", number(check.pareto_threshold))},
        {"mean of r", number(check.mean.value, check.mean.standard_error)}}});
   return section;

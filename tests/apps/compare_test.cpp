@@ -222,6 +222,17 @@ TEST(MutualInformation, OfGaussians) {
   }
 }
 
+TEST(MutualInformation, MoreColumnsThanTheRowsCanCarryAreRefused) {
+  auto generator = stream("wide");
+  Groups groups;
+  groups.x = normal({90, 10}, torch::kFloat64, generator);
+  groups.y = normal({90, 10}, torch::kFloat64, generator);
+  groups.x_names = groups.y_names = Strings(10, "a");
+  Progress silent;
+  expect_contains(message_of([&] { mutual_information(groups, {}, silent); }),
+                  {"20 columns", "at least 105 rows, but there are 90", "fewer columns"});
+}
+
 TEST(MutualInformation, WhatOneGroupFixesIsTold) {
   auto generator = stream("fixed");
   const int64_t n = 500;

@@ -252,5 +252,17 @@ TEST(Sides, MoreColumnsThanTheRowsCanCarryAreRefused) {
                   {"too few rows", "3000 columns need at least 6002 rows", "has 40"});
 }
 
+TEST(Sides, MoreLevelsThanTheRowsCanCarryAreRefused) {
+  const Directory directory;
+  std::string header = "c0";
+  for (int j = 1; j < 100; ++j) header += text(",c", j);
+  std::string a = header + "\n";
+  for (int i = 0; i < 200; ++i)
+    for (int j = 0; j < 100; ++j) a += text("level ", (i * 7 + j) % 5, j + 1 < 100 ? "," : "\n");
+  expect_contains(message_of([&] { load_sides(two_files(directory, a, a)); }),
+                  {"too few rows", "100 columns, 400 after encoding, need at least 802 rows",
+                   "has 200; add rows or leave out columns"});
+}
+
 }  // namespace
 }  // namespace dre::testing

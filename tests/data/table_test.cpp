@@ -60,5 +60,17 @@ TEST(Place, Utf8IsChecked) {
     EXPECT_FALSE(is_utf8(bad)) << bad;
 }
 
+TEST(Place, OtherBytesArePrintable) {
+  EXPECT_EQ(printable("caf\xC3\xA9"), "caf\xC3\xA9");
+  EXPECT_EQ(printable("caf\xE9\n"), "caf\\xE9\\x0A");
+  EXPECT_EQ(printable("\xFF\xFE"), "\\xFF\\xFE");
+}
+
+TEST(Place, CountsKeepTheirDigits) {
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(32561), "32561");
+  EXPECT_EQ(count_text(1234567.9), "1234567");
+}
+
 }  // namespace
 }  // namespace dre
