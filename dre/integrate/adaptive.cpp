@@ -116,7 +116,7 @@ class Adaptive final {
   }
 
   /// Fills in the panels' integrals: each climbs the sequence of rules until its error is at most
-  /// max(target, rtol |value|), or its promise is, which then is told as its error, or its
+  /// goal = max(target, rtol |value|), or its promise is, and the goal is told as its error, or its
   /// integrand is not finite. target: [m]
   void climb(Panels& panels, const Tensor& target, double rtol, size_t levels) {
     const Tensor all = torch::arange(panels.size(), sample_.counts());
