@@ -1,6 +1,9 @@
 #include "dre/apps/energy_model.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -23,14 +26,17 @@ const FileKind energy_kind{"dre-energy", "energy model", 1};
 /// Angles end here: log tan theta is an input of the network.
 constexpr double gap_at_end = 1e-4;
 
+/// Of the logits of pixels, which reach from -14 to 14.
+constexpr double logits_of_unit_size = 4;
+
 struct Request {
   const EnergyOptions& options;
-  const Density& noise;
+  const DensityPtr& noise;
   const Context& context;
 
   int64_t side() const {
-    const auto side = static_cast<int64_t>(std::lround(std::sqrt(noise.dimension())));
-    check(side * side == noise.dimension(), "images must be square, got ", noise.dimension(),
+    const auto side = static_cast<int64_t>(std::lround(std::sqrt(noise->dimension())));
+    check(side * side == noise->dimension(), "images must be square, got ", noise->dimension(),
           " pixels");
     return side;
   }
@@ -38,10 +44,35 @@ struct Request {
 
 using NetworkPtr = std::shared_ptr<ImageNetwork>;
 
+/// The tangent that a map gives: its Jacobian is what its transposed, the gradient, is linear in.
+Tensor pushed_forward(const std::function<Tensor(const Tensor&)>& map, const Dual& z) {
+  const torch::AutoGradMode with_grad(true);
+  const Tensor at = z.value.detach().requires_grad_();
+  const Tensor out = map(at), any = torch::zeros_like(out).requires_grad_();
+  const Tensor transposed =
+      torch::autograd::grad({out}, {at}, {any}, true, /*create_graph=*/true)[0];
+  return torch::autograd::grad({transposed}, {any}, {z.tangent})[0].detach();
+}
+
+/// What a latent point looks like, as asinh of the logits, which grows slowly where a noise model
+/// that is asked far from its data answers with large ones. Followed by gradients only where they
+/// are asked for.
+PixelMap pixel_view(const DensityPtr& noise) {
+  const auto seen = [noise](const Tensor& z) {
+    return noise->from_latent(z).point.div(logits_of_unit_size).asinh();
+  };
+  PixelMap pixels;
+  pixels.view = [seen](const Dual& z) -> Dual {
+    const torch::AutoGradMode mode(torch::GradMode::is_enabled() && z.value.requires_grad());
+    const Tensor value = seen(z.value);
+    return {value, z.has_tangent() ? pushed_forward(seen, z) : Tensor()};
+  };
+  return pixels;
+}
+
 /// The map of a noise model whose latent space is a linear image of its pixel space, scaled to unit
-/// size. Others have none: their latent images are taken as they are.
-PixelMap pixel_map(const Density& noise) {
-  if (noise.name() != "gaussian") return {};
+/// size.
+PixelMap linear_pixel_map(const Density& noise) {
   const int64_t d = noise.dimension();
   const torch::NoGradGuard no_grad;
   const Tensor zero = at::zeros({1, d}, noise.options()), unit = at::eye(d, noise.options());
@@ -53,6 +84,11 @@ PixelMap pixel_map(const Density& noise) {
           (back * scale).t().contiguous()};
 }
 
+PixelMap pixel_map(const Request& request) {
+  if (request.noise->name() == "gaussian") return linear_pixel_map(*request.noise);
+  return request.options.pixel_view ? pixel_view(request.noise) : PixelMap{};
+}
+
 NetworkPtr residual_unet(const Request& request) {
   ResidualUnetOptions options;
   options.side = request.side();
@@ -62,8 +98,7 @@ NetworkPtr residual_unet(const Request& request) {
   options.pixel_head = request.options.pixel_head;
   if (request.options.groups > 0) options.groups = request.options.groups;
   auto generator = request.context.generator("weights");
-  return std::make_shared<ResidualUnet>(options, pixel_map(request.noise), request.context,
-                                        generator);
+  return std::make_shared<ResidualUnet>(options, pixel_map(request), request.context, generator);
 }
 
 NetworkPtr unet(const Request& request, bool time, int64_t outputs, bool data_score = false) {
@@ -126,6 +161,9 @@ void EnergyOptions::visit(OptionVisitor& v) {
   v("groups", groups, at_least(0), "groups of a norm; 0: 8 (velocity), 32 (others)");
   v("pixel-head", pixel_head,
     "a part of the velocity is predicted in pixel space, where the noise model is Gaussian");
+  v("pixel-view", pixel_view,
+    "the network sees latent points as pixels, too, where the noise model is not Gaussian "
+    "(velocity)");
   v("bridges", bridges, at_least(1), "intermediate distributions (tre)");
   v("least-angle", least_angle, Range{0, 1, true, true},
     "distance from the data at which training and integrals start, as an angle");
@@ -144,7 +182,7 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
         "an energy model needs a noise model on its own device and in its own precision");
   const Recipe& recipe = choose("objective", recipes(), options.objective);
   bridge_ = energy_bridge(recipe.one_sided);
-  network_ = recipe.network({options_, *noise_, context});
+  network_ = recipe.network({options_, noise_, context});
   network_->parameters().flatten();
   score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()});
 }

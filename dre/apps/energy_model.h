@@ -22,6 +22,7 @@ struct EnergyOptions {
   int64_t blocks = 2;
   int64_t groups = 0;
   bool pixel_head = true;
+  bool pixel_view = true;
   int64_t bridges = 4;
   double least_angle = 0.003;
 

@@ -96,7 +96,7 @@ struct ResidualUnet::Maker {
 };
 
 PixelMap PixelMap::to(const torch::TensorOptions& options) const {
-  if (!defined()) return {};
+  if (!linear()) return *this;
   return {to_pixels.to(options), offset.to(options), from_pixels.to(options)};
 }
 
@@ -107,7 +107,7 @@ ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& p
   const int64_t side = options.side, d = side * side;
   check(side % (int64_t{1} << (options.levels - 1)) == 0, "images of side ", side,
         " cannot be halved ", options.levels - 1, " times");
-  check(!pixels.defined() || pixels.to_pixels.sizes() == torch::IntArrayRef({d, d}),
+  check(!pixels.linear() || pixels.to_pixels.sizes() == torch::IntArrayRef({d, d}),
         "the pixel map must be [", d, ", ", d, "]");
   const Maker make{parameters_, options_, context, generator};
   positions_ = parameters_.add("positions", at::zeros({1, 1, side, side}, context.options()));
@@ -115,7 +115,7 @@ ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& p
       add_stack(parameters_, "embedding", {time_feature_count, make.embedding(), make.embedding()},
                 "silu", false, context, generator);
   const int64_t inputs = pixels.defined() ? 4 : 3;
-  const bool pixel_head = pixels.defined() && options.pixel_head;
+  const bool pixel_head = pixels.linear() && options.pixel_head;
   first_ = make.conv("first", {inputs, options.width, 3, {1, 1}, true});
   for (int64_t k = 0; k < options.levels; ++k) levels_.push_back(make.level(k));
   last_norm_ = make.norm("last_norm", options.width);
@@ -128,8 +128,10 @@ Dual ResidualUnet::input(const Dual& x) const {
   const Dual image = images(x, side);
   std::vector<Dual> channels = {image, images(tanh(x), side),
                                 positions_.expand({n, 1, side, side})};
-  if (pixels_.defined())
+  if (pixels_.linear())
     channels.push_back(images(linear(x, pixels_.to_pixels, pixels_.offset), side));
+  else if (pixels_.defined())
+    channels.push_back(images(pixels_.view(x), side));
   return packed(cat(channels, 1));
 }
 

@@ -2,11 +2,12 @@
 /// as there are heads. Three levels, padding 1, residual blocks norm-silu-conv twice with the
 /// embedding of time added between.
 ///
-/// Its inputs besides the point z: z seen in pixel space by a given linear map, tanh z, and a
-/// learned map of positions. Time enters as log tan theta, theta = pi t / 2, the logarithm of the
+/// Its inputs besides the point z: z seen in pixel space by a given map, tanh z, and a learned map
+/// of positions. Time enters as log tan theta, theta = pi t / 2, the logarithm of the
 /// ratio of noise to signal on the trigonometric bridge.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "dre/network/convolution.h"
@@ -14,14 +15,16 @@
 
 namespace dre {
 
-/// Pixel space of a latent point: pixels = z to_pixels' + offset, scaled to unit size. Undefined
-/// tensors: the latent space is the pixel space.
+/// Pixel space of a latent point: pixels = z to_pixels' + offset, scaled to unit size, or `view`.
+/// Neither: the latent space is the pixel space.
 struct PixelMap {
-  Tensor to_pixels;    ///< [d, d]
-  Tensor offset;       ///< [d]
-  Tensor from_pixels;  ///< [d, d], the inverse of to_pixels: how velocities travel back
+  Tensor to_pixels = {};    ///< [d, d]
+  Tensor offset = {};       ///< [d]
+  Tensor from_pixels = {};  ///< [d, d], the inverse of to_pixels: how velocities travel back
+  std::function<Dual(const Dual& z)> view = {};  ///< a map that is not linear: [n, d] -> [n, d]
 
-  bool defined() const { return to_pixels.defined(); }
+  bool linear() const { return to_pixels.defined(); }
+  bool defined() const { return linear() || view; }
   PixelMap to(const torch::TensorOptions& options) const;
 };
 
@@ -42,7 +45,8 @@ struct ResidualUnetOptions {
     v("blocks", blocks, at_least(1), "residual blocks a level, down and up");
     v("groups", groups, at_least(1), "groups of a norm");
     v("pixel-head", pixel_head,
-      "one more output in pixel space, mapped to the latent space and added to the first head");
+      "one more output in pixel space, mapped to the latent space and added to the first head, "
+      "where the map is linear");
   }
 };
 

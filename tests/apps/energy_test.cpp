@@ -7,6 +7,7 @@
 #include "dre/objective/make_objective.h"
 #include "tests/apps/energy_set.h"
 #include "tests/data/files.h"
+#include "tests/density/examples.h"
 #include "tests/network/plain_unets.h"
 #include "tests/support/stop_after.h"
 
@@ -133,6 +134,35 @@ TEST(Energy, FlowDensityIsNormalised) {
   const double expected = standard_normal_log_prob(end(z)).item<double>() +
                           std::get<1>(torch::slogdet(jacobian)).item<double>();
   EXPECT_NEAR(density, expected, 2e-3);
+}
+
+/// Of a noise model that is not linear the network sees the pixels, too: its outputs then change
+/// with z along two ways, which tangents and gradients must both follow.
+TEST(Energy, PixelsAreSeenWithTheirTangentsAndGradients) {
+  const Context context{torch::kCPU, torch::kFloat64, 3};
+  auto generator = context.generator("points");
+  for (const DensityPtr& noise : {copula_example(16), spline_flow_example(4, 4, 1)}) {
+    SCOPED_TRACE(noise->name());
+    EnergyModel model(noise, tiny("velocity"), context);
+    {
+      const torch::NoGradGuard no_grad;
+      Tensor flat = model.network().parameters().flat();
+      flat.add_(0.2 * normal(flat.sizes(), flat.options(), generator));
+    }
+    const Tensor t = torch::tensor({{0.1}, {0.5}, {0.8}}, torch::kFloat64);
+    const Tensor z = normal({3, 16}, torch::kFloat64, generator);
+    const Tensor way = normal({3, 16}, torch::kFloat64, generator);
+    const auto out = [&](const Dual& at) { return model.network().forward(at, t); };
+    const double step = 1e-6;
+    const Tensor slope = (out(z + step * way).value - out(z - step * way).value) / (2 * step);
+    EXPECT_LT((out({z, way}).tangent - slope).abs().max().item<double>(),
+              1e-6 * (1 + slope.abs().max().item<double>()));
+    const Tensor at = z.clone().requires_grad_();
+    const Tensor weight = normal(slope.sizes(), torch::kFloat64, generator);
+    const Tensor gradient = torch::autograd::grad({(out(at).value * weight).sum()}, {at})[0];
+    EXPECT_NEAR((gradient * way).sum().item<double>(), (slope * weight).sum().item<double>(),
+                1e-6 * (1 + (slope * weight).abs().sum().item<double>()));
+  }
 }
 
 TEST(Energy, CorrectionMakesTheMeanScoreVanish) {
