@@ -150,7 +150,7 @@ class Adaptive final {
   /// where the difference between was small by accident.
   ///
   /// That is cautious: on fitted networks the true error is a hundredth of it. What cuts a panel in
-  /// two is therefore the promise, three times the next difference by the same quotient. It is no
+  /// two is therefore the promise, twice the next difference by the same quotient. It is no
   /// less than a hundredth of the tail: an integrand that is not resolved at all may have a small
   /// difference by accident, but not a small tail.
   void apply(size_t i, Climbers& now) {
@@ -166,7 +166,7 @@ class Adaptive final {
       const Tensor next = 8 * change * torch::where(geometric, quotient.square(), quotient);
       const Tensor least = torch::min(sums.smooth, 3 * change);
       now.panels.error = torch::min(now.panels.error, torch::max(next, least));
-      now.promise = torch::max(3 * change * quotient, sums.tail / 100);
+      now.promise = torch::max(2 * change * quotient, sums.tail / 100);
     }
     now.before = now.change;
     now.change = change;
