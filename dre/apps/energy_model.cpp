@@ -1,18 +1,15 @@
 #include "dre/apps/energy_model.h"
 
-#include <torch/csrc/autograd/autograd.h>
-
 #include <cmath>
-#include <functional>
 #include <utility>
 
+#include "dre/apps/pixel_view.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/bridge/curves.h"
 #include "dre/bridge/noise.h"
 #include "dre/data/description.h"
 #include "dre/density/density_file.h"
-#include "dre/network/residual_unet.h"
 #include "dre/network/unet.h"
 #include "dre/score/classifiers.h"
 #include "dre/score/time_scores.h"
@@ -25,9 +22,6 @@ const FileKind energy_kind{"dre-energy", "energy model", 1};
 
 /// Angles end here: log tan theta is an input of the network.
 constexpr double gap_at_end = 1e-4;
-
-/// Of the logits of pixels, which reach from -14 to 14.
-constexpr double logits_of_unit_size = 4;
 
 struct Request {
   const EnergyOptions& options;
@@ -44,49 +38,9 @@ struct Request {
 
 using NetworkPtr = std::shared_ptr<ImageNetwork>;
 
-/// The tangent that a map gives: its Jacobian is what its transposed, the gradient, is linear in.
-Tensor pushed_forward(const std::function<Tensor(const Tensor&)>& map, const Dual& z) {
-  const torch::AutoGradMode with_grad(true);
-  const Tensor at = z.value.detach().requires_grad_();
-  const Tensor out = map(at), any = torch::zeros_like(out).requires_grad_();
-  const Tensor transposed =
-      torch::autograd::grad({out}, {at}, {any}, true, /*create_graph=*/true)[0];
-  return torch::autograd::grad({transposed}, {any}, {z.tangent})[0].detach();
-}
-
-/// What a latent point looks like, as asinh of the logits, which grows slowly where a noise model
-/// that is asked far from its data answers with large ones. Followed by gradients only where they
-/// are asked for.
-PixelMap pixel_view(const DensityPtr& noise) {
-  const auto seen = [noise](const Tensor& z) {
-    return noise->from_latent(z).point.div(logits_of_unit_size).asinh();
-  };
-  PixelMap pixels;
-  pixels.view = [seen](const Dual& z) -> Dual {
-    const torch::AutoGradMode mode(torch::GradMode::is_enabled() && z.value.requires_grad());
-    const Tensor value = seen(z.value);
-    return {value, z.has_tangent() ? pushed_forward(seen, z) : Tensor()};
-  };
-  return pixels;
-}
-
-/// The map of a noise model whose latent space is a linear image of its pixel space, scaled to unit
-/// size.
-PixelMap linear_pixel_map(const Density& noise) {
-  const int64_t d = noise.dimension();
-  const torch::NoGradGuard no_grad;
-  const Tensor zero = at::zeros({1, d}, noise.options()), unit = at::eye(d, noise.options());
-  const Tensor offset = noise.from_latent(zero).point, origin = noise.to_latent(zero).point;
-  const Tensor map = noise.from_latent(unit).point - offset;  // row i: where unit vector i goes
-  const Tensor back = noise.to_latent(unit).point - origin;
-  const Tensor scale = map.square().sum().div(static_cast<double>(d)).sqrt();
-  return {(map / scale).t().contiguous(), (offset / scale).squeeze(0),
-          (back * scale).t().contiguous()};
-}
-
 PixelMap pixel_map(const Request& request) {
-  if (request.noise->name() == "gaussian") return linear_pixel_map(*request.noise);
-  return request.options.pixel_view ? pixel_view(request.noise) : PixelMap{};
+  if (request.noise->name() == "gaussian") return linear_pixels(*request.noise);
+  return request.options.pixel_view ? curved_pixels(request.noise) : PixelMap{};
 }
 
 NetworkPtr residual_unet(const Request& request) {
@@ -159,8 +113,7 @@ void EnergyOptions::visit(OptionVisitor& v) {
   v("levels", levels, between(1, 4), "levels of the network, each of half the side (velocity)");
   v("blocks", blocks, at_least(1), "residual blocks a level, down and up (velocity)");
   v("groups", groups, at_least(0), "groups of a norm; 0: 8 (velocity), 32 (others)");
-  v("pixel-head", pixel_head,
-    "a part of the velocity is predicted in pixel space, where the noise model is Gaussian");
+  v("pixel-head", pixel_head, "a part of the velocity is predicted in pixel space (velocity)");
   v("pixel-view", pixel_view,
     "the network sees latent points as pixels, too, where the noise model is not Gaussian "
     "(velocity)");

@@ -115,7 +115,7 @@ ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& p
       add_stack(parameters_, "embedding", {time_feature_count, make.embedding(), make.embedding()},
                 "silu", false, context, generator);
   const int64_t inputs = pixels.defined() ? 4 : 3;
-  const bool pixel_head = pixels.linear() && options.pixel_head;
+  const bool pixel_head = pixels.defined() && options.pixel_head;
   first_ = make.conv("first", {inputs, options.width, 3, {1, 1}, true});
   for (int64_t k = 0; k < options.levels; ++k) levels_.push_back(make.level(k));
   last_norm_ = make.norm("last_norm", options.width);
@@ -148,8 +148,10 @@ Dual ResidualUnet::heads(const Dual& image, const Dual& x) const {
   const int64_t d = options_.side * options_.side, own = options_.heads * d;
   const Dual all{rows(image.value), rows(image.tangent)};
   if (all.value.size(1) == own) return all;
-  const Dual velocity = narrow(all, 0, d) + linear(narrow(all, own, d), pixels_.from_pixels, {});
-  return cat({velocity, narrow(all, d, own - d)}, 1);
+  const Dual extra = narrow(all, own, d);
+  const Dual travelled =
+      pixels_.linear() ? linear(extra, pixels_.from_pixels, {}) : pixels_.pull(x, extra);
+  return cat({narrow(all, 0, d) + travelled, narrow(all, d, own - d)}, 1);
 }
 
 Dual ResidualUnet::forward(const Dual& x, const Dual& t) const {

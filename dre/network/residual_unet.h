@@ -15,13 +15,16 @@
 
 namespace dre {
 
-/// Pixel space of a latent point: pixels = z to_pixels' + offset, scaled to unit size, or `view`.
-/// Neither: the latent space is the pixel space.
+/// Pixel space of a latent point: pixels = z to_pixels' + offset, scaled to unit size; or, where
+/// the map is not linear, `view` and `pull`. Neither: the latent space is the pixel space.
 struct PixelMap {
   Tensor to_pixels = {};    ///< [d, d]
   Tensor offset = {};       ///< [d]
   Tensor from_pixels = {};  ///< [d, d], the inverse of to_pixels: how velocities travel back
-  std::function<Dual(const Dual& z)> view = {};  ///< a map that is not linear: [n, d] -> [n, d]
+  std::function<Dual(const Dual& z)> view = {};  ///< [n, d] -> [n, d]
+  /// A slope over the pixels at z as one over z: by the transposed Jacobian of the view. The
+  /// velocity is the slope of a log ratio.
+  std::function<Dual(const Dual& z, const Dual& slope)> pull = {};
 
   bool linear() const { return to_pixels.defined(); }
   bool defined() const { return linear() || view; }
@@ -45,8 +48,7 @@ struct ResidualUnetOptions {
     v("blocks", blocks, at_least(1), "residual blocks a level, down and up");
     v("groups", groups, at_least(1), "groups of a norm");
     v("pixel-head", pixel_head,
-      "one more output in pixel space, mapped to the latent space and added to the first head, "
-      "where the map is linear");
+      "one more output in pixel space, mapped to the latent space and added to the first head");
   }
 };
 

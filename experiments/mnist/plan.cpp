@@ -27,7 +27,7 @@ TrainOptions model_training(const Method& method, const Settings& settings) {
   // The paper's batch for time scores; a telescope deals its batch out to all its waymarks.
   const std::string name = method.objective;
   const int64_t batch = name == "time" || name == "tre" ? 500 : 256;
-  train.steps = settings.pick(400'000, is_velocity(method) ? 60 : 100, 2);  // full: by the clock
+  train.steps = settings.pick(400'000, is_velocity(method) ? 30 : 100, 2);  // full: by the clock
   train.batch = settings.pick<int64_t>(batch, is_velocity(method) ? 16 : 32, 8);
   train.warmup = settings.pick(500, 10, 1);
   train.rate = settings.pick(1e-3, 3e-3, 3e-3);
@@ -169,11 +169,12 @@ std::vector<FitPlan> fit_plans(const Settings& settings) {
 AnnealPlan anneal_plan(const FitPlan& fit, bool twice, const Settings& settings) {
   AnnealPlan plan{fit, fit.evaluate, {}};
   // Half the nodes would move log r of a sharp model by 14 nats.
-  plan.evaluate.nodes = settings.pick(16, 4, 2);
+  plan.evaluate.nodes = settings.pick(16, 3, 2);
   plan.evaluate.rows = settings.pick(100, 4, 2);
   plan.anneal.chains = settings.pick(100, 4, 2);
   plan.anneal.steps = settings.pick(250, 6, 2) * (twice ? 2 : 1);
-  plan.anneal.leapfrogs = settings.pick(5, 3, 1);
+  plan.anneal.leapfrogs = settings.pick(5, 2, 1);
+  plan.anneal.adaptation = settings.pick(plan.anneal.adaptation, 0.5, 0.5);
   plan.anneal.pilot_steps = settings.pick(20, 3, 1);
   return plan;
 }

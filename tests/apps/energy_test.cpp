@@ -162,6 +162,13 @@ TEST(Energy, PixelsAreSeenWithTheirTangentsAndGradients) {
     const Tensor gradient = torch::autograd::grad({(out(at).value * weight).sum()}, {at})[0];
     EXPECT_NEAR((gradient * way).sum().item<double>(), (slope * weight).sum().item<double>(),
                 1e-6 * (1 + (slope * weight).abs().sum().item<double>()));
+    // Gradients of the parameters, without those of z, and along with them.
+    std::vector<Tensor> leaves;
+    for (const auto& [name, leaf] : model.network().parameters().named()) leaves.push_back(leaf);
+    const auto alone = torch::autograd::grad({(out(z).value * weight).sum()}, leaves);
+    const auto along = torch::autograd::grad({(out(at).value * weight).sum()}, leaves);
+    for (size_t i = 0; i < leaves.size(); ++i)
+      EXPECT_TRUE(torch::allclose(alone[i], along[i], 1e-8, 1e-10)) << "leaf " << i;
   }
 }
 

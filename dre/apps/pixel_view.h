@@ -1,0 +1,18 @@
+/// What the latent points of a noise model look like, for networks that work in the latent space.
+#pragma once
+
+#include "dre/density/density.h"
+#include "dre/network/residual_unet.h"
+
+namespace dre {
+
+/// Of a noise model whose latent space is a linear image of its pixel space, scaled to unit size.
+PixelMap linear_pixels(const Density& noise);
+
+/// Of any other. A latent point is seen as s(z) = asinh of the logits of its pixels, which grows
+/// slowly where a noise model that is asked far from its data answers with large ones. Slopes over
+/// s become slopes over z by the transposed Jacobian. Both follow tangents, and gradients where z
+/// asks for them.
+PixelMap curved_pixels(const DensityPtr& noise);
+
+}  // namespace dre
