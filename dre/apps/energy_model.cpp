@@ -113,10 +113,11 @@ void EnergyOptions::visit(OptionVisitor& v) {
   v("levels", levels, between(1, 4), "levels of the network, each of half the side (velocity)");
   v("blocks", blocks, at_least(1), "residual blocks a level, down and up (velocity)");
   v("groups", groups, at_least(0), "groups of a norm; 0: 8 (velocity), 32 (others)");
-  v("pixel-head", pixel_head, "a part of the velocity is predicted in pixel space (velocity)");
+  v("pixel-head", pixel_head,
+    "a part of the velocity is predicted in pixel space, where the network sees pixels (velocity)");
   v("pixel-view", pixel_view,
-    "the network sees latent points as pixels, too, where the noise model is not Gaussian "
-    "(velocity)");
+    "the network sees latent points as pixels, too, also where the noise model is not Gaussian: "
+    "better bits for each step, and slower steps and evaluations (velocity)");
   v("bridges", bridges, at_least(1), "intermediate distributions (tre)");
   v("least-angle", least_angle, Range{0, 1, true, true},
     "distance from the data at which training and integrals start, as an angle");

@@ -22,7 +22,7 @@ struct EnergyOptions {
   int64_t blocks = 2;
   int64_t groups = 0;
   bool pixel_head = true;
-  bool pixel_view = true;
+  bool pixel_view = false;
   int64_t bridges = 4;
   double least_angle = 0.003;
 

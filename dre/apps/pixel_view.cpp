@@ -6,6 +6,9 @@
 #include <functional>
 #include <utility>
 
+#include "dre/base/error.h"
+#include "dre/dual/once.h"
+
 namespace dre {
 namespace {
 
@@ -23,28 +26,30 @@ Tensor gradient(const Tensor& of, const Tensor& by, const Tensor& weight, bool f
   return torch::autograd::grad({of}, {by}, {weight}, follow, follow)[0];
 }
 
-/// J(z) way: J is what its transposed, the gradient, is linear in.
-Tensor pushed_forward(const Map& map, const Tensor& z, const Tensor& way) {
+/// s(z), and as its tangent J(z) way: the gradient J' v is linear in v, and its own gradient by v
+/// is J.
+Dual pushed_forward(const Map& map, const Tensor& z, const Tensor& way) {
   const torch::AutoGradMode with_grad(true);
   const Tensor at = leaf(z), out = map(at), any = leaf(at::zeros_like(out));
-  return gradient(gradient(out, at, any, true), any, way).detach();
+  return {out.detach(), gradient(gradient(out, at, any, true), any, way).detach()};
 }
 
-/// J(z)' slope.
-Tensor pulled_back(const Map& map, const Tensor& z, const Tensor& slope) {
-  const torch::AutoGradMode with_grad(true);
-  const Tensor at = leaf(z);
-  return gradient(map(at), at, slope.detach());
-}
-
-/// How J(z)' slope changes: it is the gradient of <s(z), slope>, whose second derivative is
-/// symmetric, so that one more gradient gives it along the tangent of z.
-Tensor pulled_tangent(const Map& map, const Dual& z, const Dual& slope) {
+/// J(z)' slope, and how it changes with both: it is the gradient of <s(z), slope>, whose second
+/// derivative is symmetric, so that one more gradient gives it along the tangent of z.
+Dual pulled_back(const Map& map, const Dual& z, const Dual& slope) {
   const torch::AutoGradMode with_grad(true);
   const Tensor at = leaf(z.value), out = map(at);
-  Tensor change = (gradient(out, at, slope.value.detach(), true) * z.tangent.detach()).sum();
-  if (slope.has_tangent()) change = change + (out * slope.tangent.detach()).sum();
-  return torch::autograd::grad({change}, {at})[0].detach();
+  const Tensor value = gradient(out, at, slope.value.detach(), true);
+  Tensor tangent;
+  const auto add = [&](const Tensor& of, const Tensor& along) {
+    if (!along.defined()) return;
+    const Tensor part =
+        torch::autograd::grad({of}, {at}, {along}, /*retain_graph=*/true)[0].detach();
+    tangent = tangent.defined() ? tangent + part : part;
+  };
+  add(value, z.tangent);
+  add(out, slope.tangent);
+  return {value.detach(), tangent};
 }
 
 /// A map, to be kept for the way back.
@@ -60,15 +65,22 @@ class PullBack : public torch::autograd::Function<PullBack> {
                         const Map& map) {
     context->save_for_backward({z});
     context->saved_data["map"] = c10::IValue::make_capsule(c10::make_intrusive<Kept>(map));
-    return pulled_back(map, z, slope);
+    return pulled_back(map, z, slope).value;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    check_first_derivative("the pull of a curved pixel map");
     const auto kept = context->saved_data["map"].toCapsule();
     const Map& map = static_cast<const Kept&>(*kept).map;
-    return {pushed_forward(map, context->get_saved_variables()[0], gradients[0]), {}, {}};
+    return {pushed_forward(map, context->get_saved_variables()[0], gradients[0]).tangent, {}, {}};
   }
 };
+
+/// Gradients follow values only: a loss of tangents would lose them here.
+void check_tangent(const Dual& a) {
+  check(!a.has_tangent() || !torch::GradMode::is_enabled(),
+        "a curved pixel map gives no gradients of its tangents; ask for them without gradients");
+}
 
 bool followed(const Tensor& z) { return torch::GradMode::is_enabled() && z.requires_grad(); }
 
@@ -92,14 +104,17 @@ PixelMap curved_pixels(const DensityPtr& noise) {
   };
   PixelMap pixels;
   pixels.view = [seen](const Dual& z) -> Dual {
+    check_tangent(z);
+    if (z.has_tangent()) return pushed_forward(seen, z.value, z.tangent);
     const torch::AutoGradMode mode(followed(z.value));
-    const Tensor value = seen(z.value);
-    return {value, z.has_tangent() ? pushed_forward(seen, z.value, z.tangent) : Tensor()};
+    return seen(z.value);
   };
   pixels.pull = [seen](const Dual& z, const Dual& slope) -> Dual {
-    const Tensor value = followed(z.value) ? gradient(seen(z.value), z.value, slope.value, true)
-                                           : PullBack::apply(slope.value, z.value, seen);
-    return {value, z.has_tangent() ? pulled_tangent(seen, z, slope) : Tensor()};
+    check_tangent(z);
+    check_tangent(slope);
+    if (z.has_tangent() || slope.has_tangent()) return pulled_back(seen, z, slope);
+    if (followed(z.value)) return gradient(seen(z.value), z.value, slope.value, true);
+    return PullBack::apply(slope.value, z.value, seen);
   };
   return pixels;
 }

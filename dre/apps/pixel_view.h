@@ -9,10 +9,10 @@ namespace dre {
 /// Of a noise model whose latent space is a linear image of its pixel space, scaled to unit size.
 PixelMap linear_pixels(const Density& noise);
 
-/// Of any other. A latent point is seen as s(z) = asinh of the logits of its pixels, which grows
-/// slowly where a noise model that is asked far from its data answers with large ones. Slopes over
-/// s become slopes over z by the transposed Jacobian. Both follow tangents, and gradients where z
-/// asks for them.
+/// Of any other, whose from_latent() must be differentiable twice. A latent point is seen as s(z) =
+/// asinh of a quarter of the logits of its pixels, which grows slowly where a noise model that is
+/// asked far from its data answers with large ones. Slopes over s become slopes over z by the
+/// transposed Jacobian. Gradients are followed where there are no tangents.
 PixelMap curved_pixels(const DensityPtr& noise);
 
 }  // namespace dre

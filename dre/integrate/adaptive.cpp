@@ -55,14 +55,12 @@ struct Climbers {
   Tensor samples;  ///< [m, nodes so far]
   Tensor change;   ///< [m] between the last two rules
   Tensor before;   ///< [m] between the two rules before these
-  Tensor promise;  ///< [m] error if the differences go on falling as they did; infinite: unknown
 };
 
 Climbers select(const Climbers& all, const Tensor& index) {
   return {select(all.panels, index),         all.index.index_select(0, index),
           all.target.index_select(0, index), all.samples.index_select(0, index),
-          all.change.index_select(0, index), all.before.index_select(0, index),
-          all.promise.index_select(0, index)};
+          all.change.index_select(0, index), all.before.index_select(0, index)};
 }
 
 void store(const Climbers& from, Panels& to) {
@@ -120,21 +118,19 @@ class Adaptive final {
   /// integrand is not finite. target: [m]
   void climb(Panels& panels, const Tensor& target, double rtol, size_t levels) {
     const Tensor all = torch::arange(panels.size(), sample_.counts());
-    Climbers now{
-        select(panels, all),
-        all,
-        target,
-        torch::empty({panels.size(), 0}, sample_.sums()),
-        torch::empty({panels.size()}, sample_.sums()),
-        torch::empty({panels.size()}, sample_.sums()),
-        torch::full({panels.size()}, std::numeric_limits<double>::infinity(), sample_.sums())};
+    Climbers now{select(panels, all),
+                 all,
+                 target,
+                 torch::empty({panels.size(), 0}, sample_.sums()),
+                 torch::empty({panels.size()}, sample_.sums()),
+                 torch::empty({panels.size()}, sample_.sums())};
     for (size_t i = 0; i < levels && now.panels.size() > 0; ++i) {
       if (static_cast<int64_t>(rule_.levels[i].weights.size()) > options_.max_evaluations) return;
-      apply(i, now);
+      const Tensor promise = apply(i, now);
       Panels& p = now.panels;
       const Tensor goal =
           torch::max(torch::max(now.target, rtol * p.value.abs()), sample_.noise() * p.absolute);
-      p.error = torch::where(now.promise <= goal, torch::min(p.error, goal), p.error);
+      p.error = torch::where(promise <= goal, torch::min(p.error, goal), p.error);
       store(now, panels);
       now = select(now, where_true((p.error > goal).logical_and(p.value.isfinite())));
     }
@@ -147,31 +143,35 @@ class Adaptive final {
   /// what a smooth integrand would leave, or than three times this one where that is smaller. The
   /// next one has the same quotient to this one, or its square where the tail is geometric: twice
   /// the nodes then square the error. The quotient is the last one, or the mean of the last two
-  /// where the difference between was small by accident.
+  /// where the difference between was small by accident. That this one is small by accident is
+  /// seen by the tail: no difference is believed that is less than half of it.
   ///
-  /// That is cautious: on fitted networks the true error is a hundredth of it. What cuts a panel in
-  /// two is therefore the promise, twice the next difference by the same quotient. It is no
-  /// less than a hundredth of the tail: an integrand that is not resolved at all may have a small
-  /// difference by accident, but not a small tail.
-  void apply(size_t i, Climbers& now) {
+  /// Gives the promise: an error to be expected if the differences go on falling as they did, twice
+  /// the next one by the same quotient. The estimate is cautious, a hundred times the true error on
+  /// fitted networks; whether a row is cut in two therefore goes by the promise. [m]; infinite
+  /// before the fourth rule, which panels of a row that was cut do not reach.
+  Tensor apply(size_t i, Climbers& now) {
     now.samples = torch::cat({now.samples, sample_nodes(now.panels, rule_.levels[i].new_nodes)}, 1);
     const TailRule::Sums sums = tails_[i](now.samples, now.panels.half);
     const Tensor change = (sums.value - now.panels.value).abs();
+    Tensor promise = torch::full_like(change, std::numeric_limits<double>::infinity());
     if (i > 0) now.panels.error = torch::max(sums.tail, change / (i > 1 ? 8 : 1));
     if (i > 2) {
-      const Tensor last = (change / now.change).nan_to_num(0);
-      const Tensor mean = (change / now.before).nan_to_num(0).sqrt();
+      const Tensor believed = torch::max(change, sums.tail / 2);
+      const Tensor last = (believed / now.change).nan_to_num(0);
+      const Tensor mean = (believed / now.before).nan_to_num(0).sqrt();
       const Tensor quotient = torch::min(last, mean).clamp_max(1);
       const Tensor geometric = sums.tail <= sums.smooth;
-      const Tensor next = 8 * change * torch::where(geometric, quotient.square(), quotient);
-      const Tensor least = torch::min(sums.smooth, 3 * change);
+      const Tensor next = 8 * believed * torch::where(geometric, quotient.square(), quotient);
+      const Tensor least = torch::min(sums.smooth, 3 * believed);
       now.panels.error = torch::min(now.panels.error, torch::max(next, least));
-      now.promise = torch::max(2 * change * quotient, sums.tail / 100);
+      promise = 2 * believed * quotient;
     }
     now.before = now.change;
     now.change = change;
     now.panels.value = sums.value;
     now.panels.absolute = sums.absolute;
+    return promise;
   }
 
   Tensor sample_nodes(const Panels& panels, const std::vector<double>& nodes) {

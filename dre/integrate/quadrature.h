@@ -27,10 +27,11 @@ struct Integral {
 };
 
 /// Errors are estimated from the tail of the Legendre series (see tail.h) and the difference of
-/// consecutive rules. A row is done when its estimated error is at most max(atol, rtol |I|). Below
-/// ten roundings of the integrand's own precision, 10 eps ∫|f|, differences of rules are noise: no
-/// row is refined to chase them, and `error` never claims less. For a float32 integrand that is
-/// about 1.2e-6 ∫|f|.
+/// consecutive rules. A row is done when its estimated error is at most max(atol, rtol |I|), or
+/// when all rules of the sequence together promise that, which is less cautious: then it tells this
+/// tolerance as its error. Below ten roundings of the integrand's own precision, 10 eps ∫|f|,
+/// differences of rules are noise: no row is refined to chase them, and `error` never claims less.
+/// For a float32 integrand that is about 1.2e-6 ∫|f|.
 struct QuadratureOptions {
   double rtol = 1e-5;
   double atol = 1e-5;

@@ -11,8 +11,8 @@
 /// is enough. Geometric is what falls from the middle to the high band about as fast as it did
 /// from the low to the middle one, high / middle <= 1.3 middle / low; powers of j fall slower.
 /// Bands of fewer than four coefficients are too short to tell. The constants were set on random
-/// ELU, tanh and SiLU networks: there the estimates that rows of the nested rule end with exceed
-/// the true error in 96 to 100 % of rows. Unlike the difference of two rules, a whole band of
+/// ELU, tanh and SiLU networks: there the errors that rows of the nested rule end with exceed the
+/// true one in 93 to 100 % of rows. Unlike the difference of two rules, a whole band of
 /// coefficients is not small by accident.
 #pragma once
 

@@ -16,14 +16,14 @@
 namespace dre {
 
 /// Pixel space of a latent point: pixels = z to_pixels' + offset, scaled to unit size; or, where
-/// the map is not linear, `view` and `pull`. Neither: the latent space is the pixel space.
+/// the map is not linear, `view` and `pull`. Neither: latent points are taken as they are.
 struct PixelMap {
   Tensor to_pixels = {};    ///< [d, d]
   Tensor offset = {};       ///< [d]
-  Tensor from_pixels = {};  ///< [d, d], the inverse of to_pixels: how velocities travel back
+  Tensor from_pixels = {};  ///< [d, d], the inverse of to_pixels: how changes travel back
   std::function<Dual(const Dual& z)> view = {};  ///< [n, d] -> [n, d]
-  /// A slope over the pixels at z as one over z: by the transposed Jacobian of the view. The
-  /// velocity is the slope of a log ratio.
+  /// A slope over the pixels at z as one over z, by the transposed Jacobian of the view: of the two
+  /// ways back this needs no inverse, and a velocity is, up to a factor, the slope of a log ratio.
   std::function<Dual(const Dual& z, const Dual& slope)> pull = {};
 
   bool linear() const { return to_pixels.defined(); }

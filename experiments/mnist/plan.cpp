@@ -115,9 +115,7 @@ std::optional<PaperBits> FitPlan::paper() const {
 Json FitPlan::training_options() const {
   Json training = to_json(fit);
   training.erase("minutes");
-  // Only velocity networks have a view, and from the Gaussian they see pixels anyway.
-  if (!is_velocity(method) || std::string(noise.noise.name) == "gaussian")
-    training.erase("pixel-view");
+  training.erase("pixel-view");  // not used here
   return {{"fit", training}, {"noise", noise.options()}};
 }
 
