@@ -113,6 +113,8 @@ Moved SplineCoupling::forward(const Tensor& x) const {
 
 Moved SplineCoupling::inverse(const Tensor& y) const {
   const Halves halves = split(y);
+  if (!halves.numbers.requires_grad() && !halves.changed.requires_grad())
+    return join(halves, spline_places_inverse(halves.changed, halves.numbers, options_.bound));
   const int64_t bins = options_.bins;
   // A row of numbers for every place.
   const auto parts = halves.numbers.transpose(1, 2)

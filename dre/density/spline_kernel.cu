@@ -5,12 +5,14 @@ namespace {
 
 constexpr int threads = 128;
 
-template <class T>
+template <class T, bool inverse>
 __global__ void forward(SplinePlaces<T> in, SplineShape shape, T* value, T* log_derivative) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(threads) + threadIdx.x;
   if (i >= in.groups * in.places) return;
   const int64_t first = i / in.places * (3 * shape.bins - 1) * in.places + i % in.places;
-  const PlaceValue<T> found = spline_at<T>(in.x[i], {in.numbers + first, in.places}, shape);
+  const Strided<const T> numbers{in.numbers + first, in.places};
+  const PlaceValue<T> found =
+      inverse ? spline_inverse_at<T>(in.x[i], numbers, shape) : spline_at<T>(in.x[i], numbers, shape);
   value[i] = found.value;
   log_derivative[i] = found.log_derivative;
 }
@@ -35,7 +37,13 @@ int blocks(const SplinePlaces<T>& in) {
 template <class T>
 void spline_forward(const SplinePlaces<T>& in, const SplineShape& shape, T* value, T* log_derivative,
                     cudaStream_t stream) {
-  forward<T><<<blocks(in), threads, 0, stream>>>(in, shape, value, log_derivative);
+  forward<T, false><<<blocks(in), threads, 0, stream>>>(in, shape, value, log_derivative);
+}
+
+template <class T>
+void spline_inverse(const SplinePlaces<T>& in, const SplineShape& shape, T* point, T* log_derivative,
+                    cudaStream_t stream) {
+  forward<T, true><<<blocks(in), threads, 0, stream>>>(in, shape, point, log_derivative);
 }
 
 template <class T>
@@ -47,6 +55,10 @@ void spline_backward(const SplinePlaces<T>& in, const SplineShape& shape, const 
 template void spline_forward(const SplinePlaces<float>&, const SplineShape&, float*, float*,
                              cudaStream_t);
 template void spline_forward(const SplinePlaces<double>&, const SplineShape&, double*, double*,
+                             cudaStream_t);
+template void spline_inverse(const SplinePlaces<float>&, const SplineShape&, float*, float*,
+                             cudaStream_t);
+template void spline_inverse(const SplinePlaces<double>&, const SplineShape&, double*, double*,
                              cudaStream_t);
 template void spline_backward(const SplinePlaces<float>&, const SplineShape&, const float*,
                               const float*, float*, float*, cudaStream_t);

@@ -19,6 +19,11 @@ template <class T>
 void spline_forward(const SplinePlaces<T>& in, const SplineShape& shape, T* value,
                     T* log_derivative, cudaStream_t stream);
 
+/// x: the values whose points are wanted.
+template <class T>
+void spline_inverse(const SplinePlaces<T>& in, const SplineShape& shape, T* point,
+                    T* log_derivative, cudaStream_t stream);
+
 template <class T>
 void spline_backward(const SplinePlaces<T>& in, const SplineShape& shape, const T* of_value,
                      const T* of_log, T* of_x, T* of_numbers, cudaStream_t stream);

@@ -1,5 +1,5 @@
 /// One rational-quadratic spline at one point, in plain C++ for host and device: the free numbers
-/// of dre/density/spline.h to value, log-derivative, and the gradient of both.
+/// of dre/density/spline.h to value, log-derivative, and the gradient of both; and its inverse.
 #pragma once
 
 #include <cmath>
@@ -80,38 +80,46 @@ template <class T>
 struct Place {
   PlaceBins<T> across, up;
   int bin = 0;
-  T width, height, y;  ///< of the bin, and its lower end
-  T left, right;       ///< slopes at its ends
-  T place;             ///< of the point in it, 0 to 1
-  T slope;             ///< height / width
-  T product, bend;     ///< place (1 - place), left + right - 2 slope
-  T above, below;      ///< value = y + height above / below
-  T tilt;              ///< derivative = slope² tilt / below²
+  T width, height, x, y;  ///< of the bin, and its lower corner
+  T left, right;          ///< slopes at its ends
+  T place;                ///< of the point in it, 0 to 1
+  T slope;                ///< height / width
+  T product, bend;        ///< place (1 - place), left + right - 2 slope
+  T above, below;         ///< value = y + height above / below
+  T tilt;                 ///< derivative = slope² tilt / below²
 
-  /// numbers: widths, heights, slopes one after the other; x within the bound.
-  DRE_HOST_DEVICE Place(T x, const Strided<const T>& numbers, const SplineShape& shape)
+  /// numbers: widths, heights, slopes one after the other; `at`, within the bound, is the point, or
+  /// the value that it has.
+  DRE_HOST_DEVICE Place(T at, bool is_value, const Strided<const T>& numbers,
+                        const SplineShape& shape)
       : across(numbers, shape), up(part(numbers, shape.bins), shape) {
+    const PlaceBins<T>& searched = is_value ? up : across;
     const int last = shape.bins - 1;
     T start = T(-shape.bound);
-    while (bin < last && x >= start + across.length(bin)) start += across.length(bin++);
+    while (bin < last && at >= start + searched.length(bin)) start += searched.length(bin++);
     const Strided<const T> slopes = part(numbers, 2 * shape.bins);
     width = across.length(bin);
     height = up.length(bin);
-    y = up.start(bin, T(shape.bound));
+    x = is_value ? across.start(bin, T(shape.bound)) : start;
+    y = is_value ? start : up.start(bin, T(shape.bound));
     left = bin == 0 ? T(1) : slope_at(slopes[bin - 1], shape);
     right = bin == last ? T(1) : slope_at(slopes[bin], shape);
-    place = (x - start) / width;
     slope = height / width;
-    product = place * (1 - place);
     bend = left + right - 2 * slope;
+    place = is_value ? place_of(at - y) : (at - x) / width;
+    product = place * (1 - place);
     above = slope * place * place + left * product;
     below = slope + bend * product;
     tilt = right * place * place + 2 * slope * product + left * (1 - place) * (1 - place);
   }
 
-  DRE_HOST_DEVICE PlaceValue<T> value() const {
-    return {y + height * above / below, 2 * std::log(slope) + std::log(tilt) - 2 * std::log(below)};
+  DRE_HOST_DEVICE T log_derivative() const {
+    return 2 * std::log(slope) + std::log(tilt) - 2 * std::log(below);
   }
+  DRE_HOST_DEVICE PlaceValue<T> value() const {
+    return {y + height * above / below, log_derivative()};
+  }
+  DRE_HOST_DEVICE PlaceValue<T> inverse() const { return {x + place * width, -log_derivative()}; }
 
   /// The gradient of of_value * value + of_log * log_derivative: returned for x, written for the
   /// numbers.
@@ -141,6 +149,12 @@ struct Place {
   }
 
  private:
+  /// The root of a parabola, in the form that does not cancel.
+  DRE_HOST_DEVICE T place_of(T rise) const {
+    const T a = height * (slope - left) + rise * bend, b = height * left - rise * bend;
+    const T c = -slope * rise, under = b * b - 4 * a * c;
+    return 2 * c / (-b - std::sqrt(under > 0 ? under : T(0)));
+  }
   template <class U>
   DRE_HOST_DEVICE static Strided<U> part(const Strided<U>& all, int from) {
     return {all.first + from * all.stride, all.stride};
@@ -166,7 +180,15 @@ template <class T>
 DRE_HOST_DEVICE PlaceValue<T> spline_at(T x, const Strided<const T>& numbers,
                                         const SplineShape& shape) {
   if (outside(x, shape)) return {x, T(0)};
-  return Place<T>(x, numbers, shape).value();
+  return Place<T>(x, false, numbers, shape).value();
+}
+
+/// The point whose value is y, and the inverse's log-derivative there.
+template <class T>
+DRE_HOST_DEVICE PlaceValue<T> spline_inverse_at(T y, const Strided<const T>& numbers,
+                                                const SplineShape& shape) {
+  if (outside(y, shape)) return {y, T(0)};
+  return Place<T>(y, true, numbers, shape).inverse();
 }
 
 /// Gradient of of_value * value + of_log * log_derivative with respect to x, and, written, to the
@@ -178,7 +200,7 @@ DRE_HOST_DEVICE T spline_backward_at(T x, const Strided<const T>& numbers, const
     for (int i = 0; i < 3 * shape.bins - 1; ++i) gradient[i] = 0;
     return of_value;
   }
-  return Place<T>(x, numbers, shape).backward(of_value, of_log, numbers, shape, gradient);
+  return Place<T>(x, false, numbers, shape).backward(of_value, of_log, numbers, shape, gradient);
 }
 
 }  // namespace dre

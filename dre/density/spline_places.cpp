@@ -53,6 +53,33 @@ void forward(const Tensor& x, const Tensor& numbers, const SplineShape& shape,
   });
 }
 
+template <class T>
+void inverse(const Tensor& y, const Tensor& numbers, const SplineShape& shape,
+             const SplineValue& out) {
+  T *point = out.value.data_ptr<T>(), *log_derivative = out.log_derivative.data_ptr<T>();
+#ifdef DRE_WITH_CUDA
+  if (y.is_cuda())
+    return kernels::spline_inverse<T>(
+        {y.data_ptr<T>(), numbers.data_ptr<T>(), y.size(0), y.size(1)}, shape, point,
+        log_derivative, c10::cuda::getCurrentCUDAStream().stream());
+#endif
+  const T *values = y.data_ptr<T>(), *all = numbers.data_ptr<T>();
+  every_place(y, numbers, [&](int64_t i, int64_t first) {
+    const auto found = spline_inverse_at<T>(values[i], {all + first, y.size(1)}, shape);
+    point[i] = found.value;
+    log_derivative[i] = found.log_derivative;
+  });
+}
+
+void check_places(const Tensor& x, const Tensor& numbers) {
+  check(x.dim() == 2 && numbers.dim() == 3 && numbers.size(0) == x.size(0) &&
+            numbers.size(2) == x.size(1) && numbers.size(1) % 3 == 2,
+        "places [g, p] need numbers [g, 3 bins - 1, p], got ", x.sizes(), " and ", numbers.sizes());
+  const int64_t bins = (numbers.size(1) + 1) / 3;
+  check(bins >= 2 && bins <= most_place_bins, "a place's spline has 2 to ", most_place_bins,
+        " bins, got ", bins);
+}
+
 struct Gradients {
   Tensor x, numbers;
 };
@@ -108,14 +135,20 @@ class Rule : public torch::autograd::Function<Rule> {
 }  // namespace
 
 SplineValue spline_places(const Tensor& x, const Tensor& numbers, double bound) {
-  check(x.dim() == 2 && numbers.dim() == 3 && numbers.size(0) == x.size(0) &&
-            numbers.size(2) == x.size(1) && numbers.size(1) % 3 == 2,
-        "places [g, p] need numbers [g, 3 bins - 1, p], got ", x.sizes(), " and ", numbers.sizes());
-  const int64_t bins = (numbers.size(1) + 1) / 3;
-  check(bins >= 2 && bins <= most_place_bins, "a place's spline has 2 to ", most_place_bins,
-        " bins, got ", bins);
+  check_places(x, numbers);
   const auto out = Rule::apply(x.contiguous(), numbers.contiguous(), bound);
   return {out[0], out[1]};
+}
+
+SplineValue spline_places_inverse(const Tensor& y, const Tensor& numbers, double bound) {
+  check_places(y, numbers);
+  check(!y.requires_grad() && !numbers.requires_grad(),
+        "the fused inverse of splines gives no gradients; use spline_inverse");
+  const Tensor values = y.contiguous(), all = numbers.contiguous();
+  const SplineValue out{at::empty_like(values), at::empty_like(values)};
+  AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "spline_places_inverse",
+                             [&] { inverse<scalar_t>(values, all, shape_of(all, bound), out); });
+  return out;
 }
 
 }  // namespace dre

@@ -10,4 +10,7 @@ namespace dre {
 /// the other, bins at most 32 -> both [groups, places]. Differentiable once.
 SplineValue spline_places(const Tensor& x, const Tensor& numbers, double bound);
 
+/// The points whose values are y, and the inverse's log-derivatives; not differentiable.
+SplineValue spline_places_inverse(const Tensor& y, const Tensor& numbers, double bound);
+
 }  // namespace dre

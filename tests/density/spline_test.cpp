@@ -113,6 +113,26 @@ TEST(SplinePlaces, AgreeWithTheComposedSpline) {
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(torch::allclose(left[i], right[i], 1e-8, 1e-8)) << i;
 }
 
+TEST(SplinePlaces, InverseAgreesWithTheComposedOne) {
+  const int64_t groups = 4, bins = 6, places = 50;
+  auto generator = double_context().generator("inverse places");
+  const Tensor y = 2 * normal({groups, places}, torch::kFloat64, generator);
+  const Tensor numbers = normal({groups, 3 * bins - 1, places}, torch::kFloat64, generator);
+  const auto parts = numbers.transpose(1, 2)
+                         .reshape({-1, 3 * bins - 1})
+                         .split_with_sizes({bins, bins, bins - 1}, 1);
+  const SplineValue fused = spline_places_inverse(y, numbers, bound);
+  const SplineValue composed =
+      spline_inverse(y.reshape({-1, 1}), spline_knots({parts[0], parts[1], parts[2]}, bound));
+  EXPECT_TRUE(torch::allclose(fused.value.flatten(), composed.value.flatten(), 1e-9, 1e-9));
+  EXPECT_TRUE(torch::allclose(fused.log_derivative.flatten(), composed.log_derivative.flatten(),
+                              1e-8, 1e-8));
+  const SplineValue back = spline_places(fused.value, numbers, bound);
+  EXPECT_TRUE(torch::allclose(back.value, y, 1e-9, 1e-9));
+  EXPECT_TRUE(torch::allclose(back.log_derivative, -fused.log_derivative, 1e-8, 1e-8));
+  EXPECT_THROW(spline_places_inverse(y.clone().requires_grad_(), numbers, bound), Error);
+}
+
 TEST(SplinePlaces, WrongShapesAreRefused) {
   EXPECT_THROW(spline_places(torch::zeros({2, 5}), torch::zeros({2, 22, 5}), bound), Error);
   EXPECT_THROW(spline_places(torch::zeros({2, 5}), torch::zeros({2, 23, 4}), bound), Error);
