@@ -115,7 +115,7 @@ std::optional<PaperBits> FitPlan::paper() const {
 Json FitPlan::training_options() const {
   Json training = to_json(fit);
   training.erase("minutes");
-  training.erase("pixel-view");  // not used here
+  training.erase("pixel-view");  // off in every cell; results of before stay valid
   return {{"fit", training}, {"noise", noise.options()}};
 }
 

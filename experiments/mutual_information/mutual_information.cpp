@@ -69,7 +69,7 @@ std::vector<Row> rows(const Settings& settings, const Scale& scale) {
   const auto large = settings.pick<int64_t>(2048, 256, 128);
   // A step of Adam moves a logit of d^2 products by about 0.6 rate d^2.
   const double quadratic_rate = 2e-3 * std::min(1.0, 40.0 / static_cast<double>(scale.dimension));
-  const int64_t parametric_steps = scale.dimension < 160 ? 6'000 : 12'000;
+  const int64_t parametric_steps = scale.dimension < 320 ? 6'000 : 12'000;
   for (const bool fresh : {true, false}) {
     add("parametric joint", "parametric", fresh, large, parametric_steps, 5e-3);
     add("parametric joint, the paper's weight", "parametric", fresh, large, parametric_steps, 5e-3);
