@@ -169,11 +169,14 @@ double normalisation(const Trainable& model, const MiMethod& method, const Train
 }  // namespace
 
 Json MiMethod::options() const {
-  return {{"kind", kind},           {"fresh", fresh},
-          {"rows", rows},           {"shuffles", shuffles},
-          {"tests", test_rows},     {"bridges", bridges},
-          {"width", width},         {"time_weight", time_weight},
-          {"train", to_json(train)}};
+  Json json = {{"kind", kind}, {"fresh", fresh}, {"rows", rows}, {"tests", test_rows}};
+  if (kind == "plug-in") return json;
+  json["train"] = to_json(train);
+  if (!fresh) json["shuffles"] = shuffles;
+  if (kind == "parametric") json["time_weight"] = time_weight;
+  if (kind == "tre") json["bridges"] = bridges;
+  if (kind == "generic" || kind == "bypass") json["width"] = width;
+  return json;
 }
 
 Json run_mi_method(const MiMethod& method, const GaussianPairs& pairs, const Context& context,

@@ -17,6 +17,7 @@ struct MiMethod {
   int64_t width = 256;              ///< generic
   TrainOptions train;
 
+  /// Only what plays a part in this kind, so that a change of the rest leaves results valid.
   Json options() const;
 };
 
