@@ -137,9 +137,8 @@ class MutualInformation final : public Experiment {
     out.notes = {
         "Mean ± standard error over seeds of E[log r] over fresh joint rows; the column before the "
         "last is the standard error that those rows alone leave. Table: fixed joint rows, a tenth "
-        "held out, and sixteen random pairings of the same x and y as the denominator. Fresh rows: "
-        "new "
-        "ones at every step, the denominator drawn independently.",
+        "held out, and random pairings of the same x and y as the denominator, sixteen in a full "
+        "run. Fresh rows: new ones at every step, the denominator drawn independently.",
         "The generic network is a multi-layer perceptron of (x, y) whose layers are scaled by "
         "functions of t, trained by velocity moments in the data's own coordinates: no Gaussian "
         "form, no reference, no knowledge of the pairs. The row with a linear bypass adds one "
