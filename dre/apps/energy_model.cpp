@@ -10,6 +10,7 @@
 #include "dre/bridge/noise.h"
 #include "dre/data/description.h"
 #include "dre/density/density_file.h"
+#include "dre/network/residual_unet.h"
 #include "dre/network/unet.h"
 #include "dre/score/classifiers.h"
 #include "dre/score/time_scores.h"
@@ -62,23 +63,36 @@ NetworkPtr unet(const Request& request, bool time, int64_t outputs, bool data_sc
   options.time = time;
   options.outputs = outputs;
   options.data_score = data_score;
+  const PixelMap pixels = request.options.pixel_view ? pixel_map(request) : PixelMap{};
   if (request.options.groups > 0) options.groups = request.options.groups;
   auto generator = request.context.generator("weights");
-  return std::make_shared<Unet>(options, request.context, generator);
+  return std::make_shared<Unet>(options, pixels, request.context, generator);
 }
 
 template <class Concrete>
-ScorePtr make(ScoreParts parts) {
+ScorePtr make(ScoreParts parts, const AngleDensity&) {
   return std::make_shared<Concrete>(std::move(parts));
 }
 
-ScorePtr velocity_score(ScoreParts parts) {
-  return std::make_shared<OneSidedVelocityScore>(std::move(parts));
+/// Both ends, and between them angles of equal shares: the data differ from themselves with a
+/// little noise as much as with a lot.
+Tensor waymarks(const AngleDensity& angles, int64_t count) {
+  std::vector<double> t = {0};
+  for (int64_t k = 1; k < count - 1; ++k)
+    t.push_back(angles.at(static_cast<double>(k) / static_cast<double>(count - 1)).angle /
+                (M_PI / 2));
+  t.push_back(1);
+  return torch::tensor(t, torch::kFloat64);
+}
+
+ScorePtr telescope_score(ScoreParts parts, const AngleDensity& angles) {
+  const Tensor times = waymarks(angles, parts.network->outputs() + 1);
+  return std::make_shared<TelescopeScore>(std::move(parts), times);
 }
 
 struct Recipe {
   NetworkPtr (*network)(const Request&);
-  ScorePtr (*score)(ScoreParts);
+  ScorePtr (*score)(ScoreParts, const AngleDensity&);
   bool one_sided;  ///< the bridge draws the noise itself
 };
 
@@ -89,12 +103,12 @@ NetworkPtr telescope(const Request& r) { return unet(r, false, r.options.bridges
 
 const std::vector<Named<Recipe>>& recipes() {
   static const std::vector<Named<Recipe>> table = {
-      {"velocity", {residual_unet, velocity_score, true}},
+      {"velocity", {residual_unet, make<OneSidedVelocityScore>, true}},
       {"time", {time_network, make<ScalarScore>, true}},
       {"joint", {joint_network, make<JointScore>, true}},
       {"conditional", {time_network, make<ScalarScore>, true}},
       {"nce", {classifier, make<ClassifierScore>, false}},
-      {"tre", {telescope, make<TelescopeScore>, false}},
+      {"tre", {telescope, telescope_score, false}},
   };
   return table;
 }
@@ -116,8 +130,8 @@ void EnergyOptions::visit(OptionVisitor& v) {
   v("pixel-head", pixel_head,
     "a part of the velocity is predicted in pixel space, where the network sees pixels (velocity)");
   v("pixel-view", pixel_view,
-    "the network sees latent points as pixels, too, also where the noise model is not Gaussian: "
-    "better bits for each step, and slower steps and evaluations (velocity)");
+    "the network sees latent points as pixels, too (velocity: it does so anyway where the noise "
+    "model is Gaussian): better bits for each step, and slower steps and evaluations");
   v("bridges", bridges, at_least(1), "intermediate distributions (tre)");
   v("least-angle", least_angle, Range{0, 1, true, true},
     "distance from the data at which training and integrals start, as an angle");
@@ -134,11 +148,16 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
   check(noise_ && noise_->options().device() == context.device &&
             noise_->options().dtype() == context.dtype,
         "an energy model needs a noise model on its own device and in its own precision");
+  // Their losses are made of tangents, of which a curved view gives no gradients.
+  check(!options.pixel_view || (options.objective != "time" && options.objective != "joint"),
+        "the objective '", options.objective,
+        "' cannot be learned with a pixel view; use velocity, conditional, nce or tre, or "
+        "--no-pixel-view");
   const Recipe& recipe = choose("objective", recipes(), options.objective);
   bridge_ = energy_bridge(recipe.one_sided);
   network_ = recipe.network({options_, noise_, context});
   network_->parameters().flatten();
-  score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()});
+  score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()}, angles_);
 }
 
 void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record) {

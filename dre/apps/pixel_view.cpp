@@ -89,13 +89,11 @@ bool followed(const Tensor& z) { return torch::GradMode::is_enabled() && z.requi
 PixelMap linear_pixels(const Density& noise) {
   const int64_t d = noise.dimension();
   const torch::NoGradGuard no_grad;
-  const Tensor zero = at::zeros({1, d}, noise.options()), unit = at::eye(d, noise.options());
-  const Tensor offset = noise.from_latent(zero).point, origin = noise.to_latent(zero).point;
-  const Tensor map = noise.from_latent(unit).point - offset;  // row i: where unit vector i goes
-  const Tensor back = noise.to_latent(unit).point - origin;
+  const Tensor offset = noise.from_latent(at::zeros({1, d}, noise.options())).point;
+  // Row i: where unit vector i goes.
+  const Tensor map = noise.from_latent(at::eye(d, noise.options())).point - offset;
   const Tensor scale = map.square().sum().div(static_cast<double>(d)).sqrt();
-  return {(map / scale).t().contiguous(), (offset / scale).squeeze(0),
-          (back * scale).t().contiguous()};
+  return linear_pixel_map((map / scale).t().contiguous(), (offset / scale).squeeze(0));
 }
 
 PixelMap curved_pixels(const DensityPtr& noise) {
@@ -109,7 +107,7 @@ PixelMap curved_pixels(const DensityPtr& noise) {
     const torch::AutoGradMode mode(followed(z.value));
     return seen(z.value);
   };
-  pixels.pull = [seen](const Dual& z, const Dual& slope) -> Dual {
+  pixels.back = [seen](const Dual& z, const Dual& slope) -> Dual {
     check_tangent(z);
     check_tangent(slope);
     if (z.has_tangent() || slope.has_tangent()) return pulled_back(seen, z, slope);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dre/density/density.h"
-#include "dre/network/residual_unet.h"
+#include "dre/network/pixel_map.h"
 
 namespace dre {
 
@@ -11,8 +11,9 @@ PixelMap linear_pixels(const Density& noise);
 
 /// Of any other, whose from_latent() must be differentiable twice. A latent point is seen as s(z) =
 /// asinh of a quarter of the logits of its pixels, which grows slowly where a noise model that is
-/// asked far from its data answers with large ones. Slopes over s become slopes over z by the
-/// transposed Jacobian. Gradients are followed where there are no tangents.
+/// asked far from its data answers with large ones. Predictions are taken as slopes over s, which
+/// become slopes over z by the transposed Jacobian: that needs no inverse, and a velocity is, up to
+/// a factor, the slope of a log-ratio. Gradients are followed where there are no tangents.
 PixelMap curved_pixels(const DensityPtr& noise);
 
 }  // namespace dre

@@ -95,27 +95,20 @@ struct ResidualUnet::Maker {
   }
 };
 
-PixelMap PixelMap::to(const torch::TensorOptions& options) const {
-  if (!linear()) return *this;
-  return {to_pixels.to(options), offset.to(options), from_pixels.to(options)};
-}
-
 ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& pixels,
                            const Context& context, at::Generator& generator)
-    : options_(options), pixels_(pixels.to(context.options())) {
+    : options_(options), pixels_(pixels) {
   validate(options);
-  const int64_t side = options.side, d = side * side;
+  const int64_t side = options.side;
   check(side % (int64_t{1} << (options.levels - 1)) == 0, "images of side ", side,
         " cannot be halved ", options.levels - 1, " times");
-  check(!pixels.linear() || pixels.to_pixels.sizes() == torch::IntArrayRef({d, d}),
-        "the pixel map must be [", d, ", ", d, "]");
   const Maker make{parameters_, options_, context, generator};
   positions_ = parameters_.add("positions", at::zeros({1, 1, side, side}, context.options()));
   embedding_ =
       add_stack(parameters_, "embedding", {time_feature_count, make.embedding(), make.embedding()},
                 "silu", false, context, generator);
-  const int64_t inputs = pixels.defined() ? 4 : 3;
-  const bool pixel_head = pixels.defined() && options.pixel_head;
+  const int64_t inputs = pixels ? 4 : 3;
+  const bool pixel_head = pixels && options.pixel_head;
   first_ = make.conv("first", {inputs, options.width, 3, {1, 1}, true});
   for (int64_t k = 0; k < options.levels; ++k) levels_.push_back(make.level(k));
   last_norm_ = make.norm("last_norm", options.width);
@@ -128,10 +121,7 @@ Dual ResidualUnet::input(const Dual& x) const {
   const Dual image = images(x, side);
   std::vector<Dual> channels = {image, images(tanh(x), side),
                                 positions_.expand({n, 1, side, side})};
-  if (pixels_.linear())
-    channels.push_back(images(linear(x, pixels_.to_pixels, pixels_.offset), side));
-  else if (pixels_.defined())
-    channels.push_back(images(pixels_.view(x), side));
+  if (pixels_) channels.push_back(images(pixels_.view(x), side));
   return packed(cat(channels, 1));
 }
 
@@ -148,9 +138,7 @@ Dual ResidualUnet::heads(const Dual& image, const Dual& x) const {
   const int64_t d = options_.side * options_.side, own = options_.heads * d;
   const Dual all{rows(image.value), rows(image.tangent)};
   if (all.value.size(1) == own) return all;
-  const Dual extra = narrow(all, own, d);
-  const Dual travelled =
-      pixels_.linear() ? linear(extra, pixels_.from_pixels, {}) : pixels_.pull(x, extra);
+  const Dual travelled = pixels_.back(x, narrow(all, own, d));
   return cat({narrow(all, 0, d) + travelled, narrow(all, d, own - d)}, 1);
 }
 

@@ -2,34 +2,18 @@
 /// as there are heads. Three levels, padding 1, residual blocks norm-silu-conv twice with the
 /// embedding of time added between.
 ///
-/// Its inputs besides the point z: z seen in pixel space by a given map, tanh z, and a learned map
-/// of positions. Time enters as log tan theta, theta = pi t / 2, the logarithm of the
+/// Its inputs besides the point z: z seen in pixel space where there is a map, tanh z, and a
+/// learned map of positions. Time enters as log tan theta, theta = pi t / 2, the logarithm of the
 /// ratio of noise to signal on the trigonometric bridge.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "dre/network/convolution.h"
 #include "dre/network/dense.h"
+#include "dre/network/pixel_map.h"
 
 namespace dre {
-
-/// Pixel space of a latent point: pixels = z to_pixels' + offset, scaled to unit size; or, where
-/// the map is not linear, `view` and `pull`. Neither: latent points are taken as they are.
-struct PixelMap {
-  Tensor to_pixels = {};    ///< [d, d]
-  Tensor offset = {};       ///< [d]
-  Tensor from_pixels = {};  ///< [d, d], the inverse of to_pixels: how changes travel back
-  std::function<Dual(const Dual& z)> view = {};  ///< [n, d] -> [n, d]
-  /// A slope over the pixels at z as one over z, by the transposed Jacobian of the view: of the two
-  /// ways back this needs no inverse, and a velocity is, up to a factor, the slope of a log ratio.
-  std::function<Dual(const Dual& z, const Dual& slope)> pull = {};
-
-  bool linear() const { return to_pixels.defined(); }
-  bool defined() const { return linear() || view; }
-  PixelMap to(const torch::TensorOptions& options) const;
-};
 
 struct ResidualUnetOptions {
   int64_t side = 28;

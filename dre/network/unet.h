@@ -2,13 +2,15 @@
 /// transposed ones that also see the image of their own level; group norm and swish between. Time
 /// is embedded by a small network and added, through three dense layers a level, before each norm.
 /// On 28 x 28 images with one output it has the paper's 3,714,066 parameters. With a data score its
-/// last convolution makes a second image, which is added to -x, the data score of N(0, I).
+/// last convolution makes a second image, which is added to -x, the data score of N(0, I). Where
+/// there is a pixel map, the point seen by it is a second channel of the input.
 #pragma once
 
 #include <vector>
 
 #include "dre/network/convolution.h"
 #include "dre/network/dense.h"
+#include "dre/network/pixel_map.h"
 
 namespace dre {
 
@@ -34,7 +36,10 @@ struct UnetOptions {
 
 class Unet final : public ImageNetwork {
  public:
-  Unet(const UnetOptions& options, const Context& context, at::Generator& generator);
+  /// map: not trained and not saved with the parameters.
+  Unet(const UnetOptions& options, PixelMap map, const Context& context, at::Generator& generator);
+  Unet(const UnetOptions& options, const Context& context, at::Generator& generator)
+      : Unet(options, {}, context, generator) {}
 
   Dual forward(const Dual& x, const Dual& t) const override;
   Parameters& parameters() override { return parameters_; }
@@ -57,6 +62,7 @@ class Unet final : public ImageNetwork {
   Dual apply(const Level& level, const Dual& x, const Dual& embedding) const;
 
   UnetOptions options_;
+  PixelMap pixels_;
   Parameters parameters_;
   DenseStack embedding_;
   std::vector<Level> down_, up_;

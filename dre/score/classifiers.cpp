@@ -17,11 +17,14 @@ Tensor waymark_times(const Bridge& bridge, int64_t count) {
   return torch::linspace(range.from, range.to, count, torch::kFloat64);
 }
 
-TelescopeScore::TelescopeScore(ScoreParts parts)
-    : Score(std::move(parts)),
-      // Where the network is: a step that is recorded as a graph cannot wait for the host.
-      times_(waymark_times(bridge(), network().outputs() + 1)
-                 .to(network().parameters().named().front().second.device())) {}
+TelescopeScore::TelescopeScore(ScoreParts parts, const Tensor& times) : Score(std::move(parts)) {
+  const int64_t waymarks = network().outputs() + 1;
+  check(!times.defined() || times.sizes() == torch::IntArrayRef({waymarks}), "a telescope of ",
+        waymarks - 1, " pairs needs ", waymarks, " times");
+  // Where the network is: a step that is recorded as a graph cannot wait for the host.
+  times_ = (times.defined() ? times : waymark_times(bridge(), waymarks))
+               .to(network().parameters().named().front().second.device(), torch::kFloat64);
+}
 
 Tensor TelescopeScore::ratio_residual(const Tensor& x) const { return outputs(x, {}).value.sum(1); }
 

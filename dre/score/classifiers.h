@@ -19,8 +19,9 @@ Tensor waymark_times(const Bridge& bridge, int64_t count);
 /// Telescoping ratio (TRE): one logit for each pair of neighbouring waymarks, log r is their sum.
 class TelescopeScore final : public DirectRatio {
  public:
-  /// The network has one output a pair, so outputs + 1 waymarks.
-  explicit TelescopeScore(ScoreParts parts);
+  /// The network has one output a pair, so outputs + 1 waymarks, equally spaced where no times are
+  /// given.
+  explicit TelescopeScore(ScoreParts parts, const Tensor& times = {});
   Tensor ratio_residual(const Tensor& x) const override;
 
   /// Log-ratio of waymark k over waymark k + 1 for every k, reference included: [n, d] -> [n,

@@ -5,6 +5,7 @@
 
 #include "dre/base/error.h"
 #include "dre/objective/make_objective.h"
+#include "dre/score/classifiers.h"
 #include "tests/apps/energy_set.h"
 #include "tests/data/files.h"
 #include "tests/density/examples.h"
@@ -187,6 +188,50 @@ TEST(Energy, PixelsAreSeenWithTheirTangentsAndGradients) {
     for (size_t i = 0; i < leaves.size(); ++i)
       EXPECT_TRUE(torch::allclose(alone[i], along[i], 1e-8, 1e-10)) << "leaf " << i;
   }
+}
+
+/// Classifiers that see pixels: the slope of their log-ratio, which drives annealing, follows the
+/// view; and a step moves all weights, those of the view's channel included.
+TEST(Energy, ClassifiersSeePixels) {
+  const Context context{torch::kCPU, torch::kFloat64, 3};
+  auto generator = context.generator("points");
+  const Tensor train = pictures(60, 20, 1), validation = pictures(10, 20, 2);
+  for (const char* objective : {"nce", "tre", "conditional"}) {
+    SCOPED_TRACE(objective);
+    EnergyOptions options = tiny(objective);
+    options.pixel_view = true;
+    EnergyModel model(copula_example(400), options, context);
+    const Tensor first = dre::at(model.network().parameters().named(), "down.0.conv.weight");
+    ASSERT_EQ(first.size(3), 2);
+    const Tensor before = first.detach().clone();
+    Progress silent;
+    fit_energy(model, {train, validation}, few_steps(3), silent);
+    EXPECT_GT((first - before).abs().amin(torch::IntArrayRef({0, 1, 2})).min().item<double>(), 0);
+    const Tensor z = normal({3, 400}, torch::kFloat64, generator).requires_grad_();
+    const Tensor way = normal({3, 400}, torch::kFloat64, generator);
+    const auto ratio = [&](const Tensor& at) { return energy_log_ratio(model, at, 4).sum(); };
+    const Tensor slope = torch::autograd::grad({ratio(z)}, {z})[0];
+    const torch::NoGradGuard no_grad;
+    const double step = 1e-6;
+    const double rise =
+        ((ratio(z + step * way) - ratio(z - step * way)) / (2 * step)).item<double>();
+    // The copula's splines have kinks in their slopes, which differences of values blur.
+    EXPECT_NEAR((slope * way).sum().item<double>(), rise, 2e-5 * (1 + std::abs(rise)));
+  }
+  EnergyOptions time = tiny("time");
+  time.pixel_view = true;
+  EXPECT_THROW(EnergyModel(copula_example(400), time, context), Error);
+}
+
+TEST(Energy, WaymarksHaveEqualSharesOfTheAngles) {
+  EnergySet set("tre", torch::kFloat64);
+  const auto& score = dynamic_cast<const TelescopeScore&>(set.model->score());
+  const AngleDensity& angles = set.model->angles();
+  ASSERT_EQ(score.times().size(0), 4);
+  const std::vector<double> expected = {0, angles.at(1.0 / 3).angle, angles.at(2.0 / 3).angle,
+                                        M_PI / 2};
+  for (int64_t k = 0; k < 4; ++k)
+    EXPECT_NEAR(score.times()[k].item<double>() * M_PI / 2, expected[k], 1e-12);
 }
 
 TEST(Energy, CorrectionMakesTheMeanScoreVanish) {

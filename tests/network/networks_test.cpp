@@ -116,11 +116,18 @@ ResidualUnetOptions small_residual_unet() {
   return options;
 }
 
-/// Some invertible map between latent and pixel space.
-PixelMap small_pixel_map() {
+/// Some invertible map between latent and pixel space, for images of 16 pixels.
+Tensor to_small_pixels() {
   const Tensor square = torch::cos(torch::arange(256, torch::kFloat64) * 1.7).view({16, 16});
-  const Tensor map = torch::eye(16, torch::kFloat64) + 0.2 * square;
-  return {map, 0.1 * square[0], torch::inverse(map)};
+  return torch::eye(16, torch::kFloat64) + 0.2 * square;
+}
+Tensor small_offset() { return 0.1 * torch::cos(torch::arange(16, torch::kFloat64) * 1.7); }
+
+/// Some curved view of images.
+PixelMap curved_map() {
+  PixelMap map;
+  map.view = [](const Dual& z) { return tanh(z * 0.5 + 0.25); };
+  return map;
 }
 
 const std::vector<Case>& cases() {
@@ -181,12 +188,22 @@ const std::vector<Case>& cases() {
          return testing::plain_unet(p, x, t, 20, 4);
        },
        400, true, 402, 160 + 12312 + 176 + 13645 + 802 + 73},
-      {"residual_unet",
+      {"unet_with_view",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
-         return std::make_unique<ResidualUnet>(small_residual_unet(), small_pixel_map(), c, g);
+         return std::make_unique<Unet>(small_unet(), curved_map(), c, g);
        },
        [](const Plain& p, const Tensor& x, const Tensor& t) {
-         return testing::plain_residual_unet(p, x, t, small_residual_unet(), small_pixel_map());
+         return testing::plain_unet(p, x, t, 20, 4, torch::tanh(0.5 * x + 0.25));
+       },
+       400, true, 2, 160 + 12312 + 176 + 13645 + 802 + 36},
+      {"residual_unet",
+       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+         return std::make_unique<ResidualUnet>(
+             small_residual_unet(), linear_pixel_map(to_small_pixels(), small_offset()), c, g);
+       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) {
+         return testing::plain_residual_unet(p, x, t, small_residual_unet(), to_small_pixels(),
+                                             small_offset());
        },
        16, true, 32, 16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 111},
       {"gated_mlp",

@@ -49,14 +49,16 @@ inline Tensor plain_tanh_stack(const PlainUnet& net, const std::string& name, Te
 }
 
 inline Tensor plain_unet(const Plain& p, const Tensor& x, const Tensor& t, int64_t side,
-                         int64_t groups) {
+                         int64_t groups, const Tensor& view = {}) {
   const PlainUnet net{p};
   const Tensor embedding = plain_tanh_stack(net, "embedding", t);
   const auto level = [&](const std::string& name, const Tensor& image, int64_t own_groups) {
     const Tensor shift = plain_tanh_stack(net, name + ".shift", embedding);
     return net.norm_silu(name + ".norm", image + shift.unsqueeze(2).unsqueeze(3), own_groups);
   };
-  Tensor image = x.reshape({x.size(0), 1, side, side});
+  const auto image_of = [&](const Tensor& a) { return a.reshape({a.size(0), 1, side, side}); };
+  Tensor image = image_of(x);
+  if (view.defined()) image = torch::cat({image, image_of(view)}, 1);
   std::vector<Tensor> seen;
   for (int k = 0; k < 4; ++k) {
     const std::string name = text("down.", k);
@@ -79,7 +81,8 @@ inline Tensor plain_unet(const Plain& p, const Tensor& x, const Tensor& t, int64
 }
 
 inline Tensor plain_residual_unet(const Plain& p, const Tensor& x, const Tensor& t,
-                                  const ResidualUnetOptions& o, const PixelMap& pixels) {
+                                  const ResidualUnetOptions& o, const Tensor& to_pixels,
+                                  const Tensor& offset) {
   const PlainUnet net{p};
   const auto silu = [](const Tensor& a) { return a * torch::sigmoid(a); };
   const int64_t n = x.size(0), d = x.size(1);
@@ -92,7 +95,7 @@ inline Tensor plain_residual_unet(const Plain& p, const Tensor& x, const Tensor&
   const Tensor embedding =
       silu(net.dense("embedding.1", silu(net.dense("embedding.0", torch::cat(features, 1)))));
   const auto image_of = [&](const Tensor& a) { return a.reshape({n, 1, o.side, o.side}); };
-  const Tensor seen_as_pixels = torch::mm(x, pixels.to_pixels.t()) + pixels.offset;
+  const Tensor seen_as_pixels = torch::mm(x, to_pixels.t()) + offset;
   Tensor image =
       torch::cat({image_of(x), image_of(torch::tanh(x)),
                   p.at("positions").expand({n, 1, o.side, o.side}), image_of(seen_as_pixels)},
@@ -121,7 +124,7 @@ inline Tensor plain_residual_unet(const Plain& p, const Tensor& x, const Tensor&
   const Tensor out =
       net.conv("last", net.norm_silu("last_norm", image, o.groups), 1, 1).reshape({n, -1});
   const Tensor first =
-      out.narrow(1, 0, d) + torch::mm(out.narrow(1, o.heads * d, d), pixels.from_pixels.t());
+      out.narrow(1, 0, d) + torch::mm(out.narrow(1, o.heads * d, d), torch::inverse(to_pixels).t());
   return torch::cat({first, out.narrow(1, d, (o.heads - 1) * d)}, 1);
 }
 
