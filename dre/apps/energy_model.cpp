@@ -27,6 +27,7 @@ constexpr double gap_at_end = 1e-4;
 struct Request {
   const EnergyOptions& options;
   const DensityPtr& noise;
+  const AngleDensity& angles;
   const Context& context;
 
   int64_t side() const {
@@ -39,9 +40,13 @@ struct Request {
 
 using NetworkPtr = std::shared_ptr<ImageNetwork>;
 
+/// Velocity networks see the pixels of a Gaussian noise model in any case: it costs one product.
 PixelMap pixel_map(const Request& request) {
-  if (request.noise->name() == "gaussian") return linear_pixels(*request.noise);
-  return request.options.pixel_view ? curved_pixels(request.noise) : PixelMap{};
+  const bool gaussian = request.noise->name() == "gaussian";
+  const bool seen =
+      request.options.pixel_view || (gaussian && request.options.objective == "velocity");
+  if (!seen) return {};
+  return gaussian ? linear_pixels(*request.noise) : curved_pixels(request.noise);
 }
 
 NetworkPtr residual_unet(const Request& request) {
@@ -63,19 +68,17 @@ NetworkPtr unet(const Request& request, bool time, int64_t outputs, bool data_sc
   options.time = time;
   options.outputs = outputs;
   options.data_score = data_score;
-  const PixelMap pixels = request.options.pixel_view ? pixel_map(request) : PixelMap{};
   if (request.options.groups > 0) options.groups = request.options.groups;
   auto generator = request.context.generator("weights");
-  return std::make_shared<Unet>(options, pixels, request.context, generator);
+  return std::make_shared<Unet>(options, pixel_map(request), request.context, generator);
 }
 
 template <class Concrete>
-ScorePtr make(ScoreParts parts, const AngleDensity&) {
+ScorePtr make(ScoreParts parts, const Request&) {
   return std::make_shared<Concrete>(std::move(parts));
 }
 
-/// Both ends, and between them angles of equal shares: the data differ from themselves with a
-/// little noise as much as with a lot.
+/// Both ends, and between them angles of equal shares.
 Tensor waymarks(const AngleDensity& angles, int64_t count) {
   std::vector<double> t = {0};
   for (int64_t k = 1; k < count - 1; ++k)
@@ -85,15 +88,18 @@ Tensor waymarks(const AngleDensity& angles, int64_t count) {
   return torch::tensor(t, torch::kFloat64);
 }
 
-ScorePtr telescope_score(ScoreParts parts, const AngleDensity& angles) {
-  const Tensor times = waymarks(angles, parts.network->outputs() + 1);
+ScorePtr telescope_score(ScoreParts parts, const Request& request) {
+  Tensor times;
+  if (request.options.waymarks == "angles")
+    times = waymarks(request.angles, request.options.bridges + 2);
   return std::make_shared<TelescopeScore>(std::move(parts), times);
 }
 
 struct Recipe {
   NetworkPtr (*network)(const Request&);
-  ScorePtr (*score)(ScoreParts, const AngleDensity&);
-  bool one_sided;  ///< the bridge draws the noise itself
+  ScorePtr (*score)(ScoreParts, const Request&);
+  bool one_sided;    ///< the bridge draws the noise itself
+  bool of_tangents;  ///< so is the loss; a curved view gives no gradients of its tangents
 };
 
 NetworkPtr time_network(const Request& r) { return unet(r, true, 1); }
@@ -103,12 +109,12 @@ NetworkPtr telescope(const Request& r) { return unet(r, false, r.options.bridges
 
 const std::vector<Named<Recipe>>& recipes() {
   static const std::vector<Named<Recipe>> table = {
-      {"velocity", {residual_unet, make<OneSidedVelocityScore>, true}},
-      {"time", {time_network, make<ScalarScore>, true}},
-      {"joint", {joint_network, make<JointScore>, true}},
-      {"conditional", {time_network, make<ScalarScore>, true}},
-      {"nce", {classifier, make<ClassifierScore>, false}},
-      {"tre", {telescope, telescope_score, false}},
+      {"velocity", {residual_unet, make<OneSidedVelocityScore>, true, false}},
+      {"time", {time_network, make<ScalarScore>, true, true}},
+      {"joint", {joint_network, make<JointScore>, true, true}},
+      {"conditional", {time_network, make<ScalarScore>, true, false}},
+      {"nce", {classifier, make<ClassifierScore>, false, false}},
+      {"tre", {telescope, telescope_score, false, false}},
   };
   return table;
 }
@@ -130,9 +136,12 @@ void EnergyOptions::visit(OptionVisitor& v) {
   v("pixel-head", pixel_head,
     "a part of the velocity is predicted in pixel space, where the network sees pixels (velocity)");
   v("pixel-view", pixel_view,
-    "the network sees latent points as pixels, too (velocity: it does so anyway where the noise "
-    "model is Gaussian): better bits for each step, and slower steps and evaluations");
+    "the network sees latent points as pixels, too; slower. Not with time and joint but where the "
+    "noise model is Gaussian, whose pixels velocity sees in any case");
   v("bridges", bridges, at_least(1), "intermediate distributions (tre)");
+  v("waymarks", waymarks, Names{"even", "angles"},
+    "where these lie: evenly in time, or with equal shares of the angles that score networks are "
+    "trained at, many of them near the data (tre)");
   v("least-angle", least_angle, Range{0, 1, true, true},
     "distance from the data at which training and integrals start, as an angle");
 }
@@ -148,16 +157,16 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
   check(noise_ && noise_->options().device() == context.device &&
             noise_->options().dtype() == context.dtype,
         "an energy model needs a noise model on its own device and in its own precision");
-  // Their losses are made of tangents, of which a curved view gives no gradients.
-  check(!options.pixel_view || (options.objective != "time" && options.objective != "joint"),
-        "the objective '", options.objective,
-        "' cannot be learned with a pixel view; use velocity, conditional, nce or tre, or "
-        "--no-pixel-view");
   const Recipe& recipe = choose("objective", recipes(), options.objective);
+  check(!options.pixel_view || !recipe.of_tangents || noise_->name() == "gaussian",
+        "the objective '", options.objective,
+        "' cannot be learned with a pixel view of the noise model '", noise_->name(),
+        "'; use --no-pixel-view or another objective");
   bridge_ = energy_bridge(recipe.one_sided);
-  network_ = recipe.network({options_, noise_, context});
+  const Request request{options_, noise_, angles_, context};
+  network_ = recipe.network(request);
   network_->parameters().flatten();
-  score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()}, angles_);
+  score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()}, request);
 }
 
 void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record) {

@@ -24,6 +24,7 @@ struct EnergyOptions {
   bool pixel_head = true;
   bool pixel_view = false;
   int64_t bridges = 4;
+  std::string waymarks = "even";
   double least_angle = 0.003;
 
   void visit(OptionVisitor& v);

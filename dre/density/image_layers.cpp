@@ -113,6 +113,7 @@ Moved SplineCoupling::forward(const Tensor& x) const {
 
 Moved SplineCoupling::inverse(const Tensor& y) const {
   const Halves halves = split(y);
+  // Without gradients one pass does it, which views of latent points need at every step.
   if (!halves.numbers.requires_grad() && !halves.changed.requires_grad())
     return join(halves, spline_places_inverse(halves.changed, halves.numbers, options_.bound));
   const int64_t bins = options_.bins;

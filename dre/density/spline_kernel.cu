@@ -5,14 +5,14 @@ namespace {
 
 constexpr int threads = 128;
 
-template <class T, bool inverse>
-__global__ void forward(SplinePlaces<T> in, SplineShape shape, T* value, T* log_derivative) {
+template <class T>
+__global__ void evaluate(SplinePlaces<T> in, SplineShape shape, bool inverse, T* value,
+                         T* log_derivative) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(threads) + threadIdx.x;
   if (i >= in.groups * in.places) return;
   const int64_t first = i / in.places * (3 * shape.bins - 1) * in.places + i % in.places;
-  const Strided<const T> numbers{in.numbers + first, in.places};
   const PlaceValue<T> found =
-      inverse ? spline_inverse_at<T>(in.x[i], numbers, shape) : spline_at<T>(in.x[i], numbers, shape);
+      spline_at<T>(in.x[i], inverse, {in.numbers + first, in.places}, shape);
   value[i] = found.value;
   log_derivative[i] = found.log_derivative;
 }
@@ -35,15 +35,9 @@ int blocks(const SplinePlaces<T>& in) {
 }  // namespace
 
 template <class T>
-void spline_forward(const SplinePlaces<T>& in, const SplineShape& shape, T* value, T* log_derivative,
-                    cudaStream_t stream) {
-  forward<T, false><<<blocks(in), threads, 0, stream>>>(in, shape, value, log_derivative);
-}
-
-template <class T>
-void spline_inverse(const SplinePlaces<T>& in, const SplineShape& shape, T* point, T* log_derivative,
-                    cudaStream_t stream) {
-  forward<T, true><<<blocks(in), threads, 0, stream>>>(in, shape, point, log_derivative);
+void spline_evaluate(const SplinePlaces<T>& in, const SplineShape& shape, bool inverse, T* value,
+                     T* log_derivative, cudaStream_t stream) {
+  evaluate<T><<<blocks(in), threads, 0, stream>>>(in, shape, inverse, value, log_derivative);
 }
 
 template <class T>
@@ -52,14 +46,10 @@ void spline_backward(const SplinePlaces<T>& in, const SplineShape& shape, const 
   backward<T><<<blocks(in), threads, 0, stream>>>(in, shape, of_value, of_log, of_x, of_numbers);
 }
 
-template void spline_forward(const SplinePlaces<float>&, const SplineShape&, float*, float*,
-                             cudaStream_t);
-template void spline_forward(const SplinePlaces<double>&, const SplineShape&, double*, double*,
-                             cudaStream_t);
-template void spline_inverse(const SplinePlaces<float>&, const SplineShape&, float*, float*,
-                             cudaStream_t);
-template void spline_inverse(const SplinePlaces<double>&, const SplineShape&, double*, double*,
-                             cudaStream_t);
+template void spline_evaluate(const SplinePlaces<float>&, const SplineShape&, bool, float*, float*,
+                              cudaStream_t);
+template void spline_evaluate(const SplinePlaces<double>&, const SplineShape&, bool, double*,
+                              double*, cudaStream_t);
 template void spline_backward(const SplinePlaces<float>&, const SplineShape&, const float*,
                               const float*, float*, float*, cudaStream_t);
 template void spline_backward(const SplinePlaces<double>&, const SplineShape&, const double*,

@@ -15,14 +15,10 @@ struct SplinePlaces {
   int64_t groups, places;
 };
 
+/// inverse: x are the values whose points are wanted.
 template <class T>
-void spline_forward(const SplinePlaces<T>& in, const SplineShape& shape, T* value,
-                    T* log_derivative, cudaStream_t stream);
-
-/// x: the values whose points are wanted.
-template <class T>
-void spline_inverse(const SplinePlaces<T>& in, const SplineShape& shape, T* point,
-                    T* log_derivative, cudaStream_t stream);
+void spline_evaluate(const SplinePlaces<T>& in, const SplineShape& shape, bool inverse, T* value,
+                     T* log_derivative, cudaStream_t stream);
 
 template <class T>
 void spline_backward(const SplinePlaces<T>& in, const SplineShape& shape, const T* of_value,

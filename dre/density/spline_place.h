@@ -176,19 +176,13 @@ DRE_HOST_DEVICE bool outside(T x, const SplineShape& shape) {
   return !(x >= T(-shape.bound) && x <= T(shape.bound));
 }
 
+/// inverse: `at` is a value, and the answer its point with the inverse's log-derivative.
 template <class T>
-DRE_HOST_DEVICE PlaceValue<T> spline_at(T x, const Strided<const T>& numbers,
+DRE_HOST_DEVICE PlaceValue<T> spline_at(T at, bool inverse, const Strided<const T>& numbers,
                                         const SplineShape& shape) {
-  if (outside(x, shape)) return {x, T(0)};
-  return Place<T>(x, false, numbers, shape).value();
-}
-
-/// The point whose value is y, and the inverse's log-derivative there.
-template <class T>
-DRE_HOST_DEVICE PlaceValue<T> spline_inverse_at(T y, const Strided<const T>& numbers,
-                                                const SplineShape& shape) {
-  if (outside(y, shape)) return {y, T(0)};
-  return Place<T>(y, true, numbers, shape).inverse();
+  if (outside(at, shape)) return {at, T(0)};
+  const Place<T> place(at, inverse, numbers, shape);
+  return inverse ? place.inverse() : place.value();
 }
 
 /// Gradient of of_value * value + of_log * log_derivative with respect to x, and, written, to the

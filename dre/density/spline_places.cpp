@@ -36,39 +36,30 @@ void every_place(const Tensor& x, const Tensor& numbers, Work work) {
 }
 
 template <class T>
-void forward(const Tensor& x, const Tensor& numbers, const SplineShape& shape,
-             const SplineValue& out) {
+void evaluate(const Tensor& x, const Tensor& numbers, const SplineShape& shape, bool inverse,
+              const SplineValue& out) {
   T *value = out.value.data_ptr<T>(), *log_derivative = out.log_derivative.data_ptr<T>();
 #ifdef DRE_WITH_CUDA
   if (x.is_cuda())
-    return kernels::spline_forward<T>(
-        {x.data_ptr<T>(), numbers.data_ptr<T>(), x.size(0), x.size(1)}, shape, value,
+    return kernels::spline_evaluate<T>(
+        {x.data_ptr<T>(), numbers.data_ptr<T>(), x.size(0), x.size(1)}, shape, inverse, value,
         log_derivative, c10::cuda::getCurrentCUDAStream().stream());
 #endif
   const T *points = x.data_ptr<T>(), *all = numbers.data_ptr<T>();
   every_place(x, numbers, [&](int64_t i, int64_t first) {
-    const auto found = spline_at<T>(points[i], {all + first, x.size(1)}, shape);
+    const auto found = spline_at<T>(points[i], inverse, {all + first, x.size(1)}, shape);
     value[i] = found.value;
     log_derivative[i] = found.log_derivative;
   });
 }
 
-template <class T>
-void inverse(const Tensor& y, const Tensor& numbers, const SplineShape& shape,
-             const SplineValue& out) {
-  T *point = out.value.data_ptr<T>(), *log_derivative = out.log_derivative.data_ptr<T>();
-#ifdef DRE_WITH_CUDA
-  if (y.is_cuda())
-    return kernels::spline_inverse<T>(
-        {y.data_ptr<T>(), numbers.data_ptr<T>(), y.size(0), y.size(1)}, shape, point,
-        log_derivative, c10::cuda::getCurrentCUDAStream().stream());
-#endif
-  const T *values = y.data_ptr<T>(), *all = numbers.data_ptr<T>();
-  every_place(y, numbers, [&](int64_t i, int64_t first) {
-    const auto found = spline_inverse_at<T>(values[i], {all + first, y.size(1)}, shape);
-    point[i] = found.value;
-    log_derivative[i] = found.log_derivative;
+/// x and numbers: contiguous.
+SplineValue evaluated(const Tensor& x, const Tensor& numbers, double bound, bool inverse) {
+  const SplineValue out{at::empty_like(x), at::empty_like(x)};
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "spline_places", [&] {
+    evaluate<scalar_t>(x, numbers, shape_of(numbers, bound), inverse, out);
   });
+  return out;
 }
 
 void check_places(const Tensor& x, const Tensor& numbers) {
@@ -106,12 +97,9 @@ class Rule : public torch::autograd::Function<Rule> {
  public:
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& numbers,
                                double bound) {
-    const SplineValue out{at::empty_like(x), at::empty_like(x)};
     context->save_for_backward({x, numbers});
     context->saved_data["bound"] = bound;
-    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "spline_places", [&] {
-      dre::forward<scalar_t>(x, numbers, shape_of(numbers, bound), out);
-    });
+    const SplineValue out = evaluated(x, numbers, bound, false);
     return {out.value, out.log_derivative};
   }
 
@@ -144,11 +132,7 @@ SplineValue spline_places_inverse(const Tensor& y, const Tensor& numbers, double
   check_places(y, numbers);
   check(!y.requires_grad() && !numbers.requires_grad(),
         "the fused inverse of splines gives no gradients; use spline_inverse");
-  const Tensor values = y.contiguous(), all = numbers.contiguous();
-  const SplineValue out{at::empty_like(values), at::empty_like(values)};
-  AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "spline_places_inverse",
-                             [&] { inverse<scalar_t>(values, all, shape_of(all, bound), out); });
-  return out;
+  return evaluated(y.contiguous(), numbers.contiguous(), bound, true);
 }
 
 }  // namespace dre

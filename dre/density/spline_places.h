@@ -1,5 +1,5 @@
-/// A spline of its own for every place: the couplings' form, done in one pass over memory, forward
-/// and backward, on host and device.
+/// A spline of its own for every place: the couplings' form, done in one pass over memory, on
+/// host and device: forward and backward, and the inverse.
 #pragma once
 
 #include "dre/density/spline.h"

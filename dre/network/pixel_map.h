@@ -16,7 +16,8 @@ struct PixelMap {
   explicit operator bool() const { return static_cast<bool>(view); }
 };
 
-/// pixels = z to_pixels' + offset; predictions come back by the inverse, as changes do.
+/// pixels = z to_pixels' + offset, on the device and in the precision of the points; predictions
+/// come back by the inverse, as changes do.
 PixelMap linear_pixel_map(const Tensor& to_pixels, const Tensor& offset);
 
 }  // namespace dre

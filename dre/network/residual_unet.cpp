@@ -1,7 +1,6 @@
 #include "dre/network/residual_unet.h"
 
 #include <cmath>
-#include <utility>
 
 #include "dre/base/error.h"
 
@@ -109,6 +108,7 @@ ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& p
                 "silu", false, context, generator);
   const int64_t inputs = pixels ? 4 : 3;
   const bool pixel_head = pixels && options.pixel_head;
+  check(!pixel_head || pixels.back, "a pixel head needs a map with a way back");
   first_ = make.conv("first", {inputs, options.width, 3, {1, 1}, true});
   for (int64_t k = 0; k < options.levels; ++k) levels_.push_back(make.level(k));
   last_norm_ = make.norm("last_norm", options.width);

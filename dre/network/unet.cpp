@@ -1,7 +1,6 @@
 #include "dre/network/unet.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "dre/base/error.h"
 
@@ -19,9 +18,9 @@ std::vector<int64_t> sides(int64_t side) {
 
 }  // namespace
 
-Unet::Unet(const UnetOptions& options, PixelMap map, const Context& context,
+Unet::Unet(const UnetOptions& options, const PixelMap& map, const Context& context,
            at::Generator& generator)
-    : options_(options), pixels_(std::move(map)) {
+    : options_(options), map_(map) {
   validate(options);
   const int64_t width = options.width, e = options.embedding;
   const std::vector<int64_t> side = sides(options.side);
@@ -30,7 +29,7 @@ Unet::Unet(const UnetOptions& options, PixelMap map, const Context& context,
     embedding_ =
         add_stack(parameters_, "embedding", {1, e, e, e}, "tanh", false, context, generator);
   for (int64_t k = 0; k < levels; ++k) {
-    const int64_t in = k > 0 ? channels(k - 1) : pixels_ ? 2 : 1;
+    const int64_t in = k > 0 ? channels(k - 1) : map_ ? 2 : 1;
     const ConvShape shape{in, channels(k), kernel, {k > 0 ? stride : 1}};
     const int64_t groups = k > 0 ? options.groups : std::min<int64_t>(4, options.groups);
     down_.push_back(add_level(text("down.", k), shape, groups, context, generator));
@@ -71,7 +70,7 @@ Dual Unet::forward(const Dual& x, const Dual& t) const {
   const Dual embedding = options_.time ? embedding_(t) : Dual();
   std::vector<Dual> seen;
   Dual image = images(x, options_.side);
-  if (pixels_) image = cat({image, images(pixels_.view(x), options_.side)}, 1);
+  if (map_) image = cat({image, images(map_.view(x), options_.side)}, 1);
   image = packed(image);
   for (const Level& level : down_) seen.push_back(image = apply(level, image, embedding));
   for (size_t k = 0; k < up_.size(); ++k) {

@@ -37,7 +37,8 @@ struct UnetOptions {
 class Unet final : public ImageNetwork {
  public:
   /// map: not trained and not saved with the parameters.
-  Unet(const UnetOptions& options, PixelMap map, const Context& context, at::Generator& generator);
+  Unet(const UnetOptions& options, const PixelMap& map, const Context& context,
+       at::Generator& generator);
   Unet(const UnetOptions& options, const Context& context, at::Generator& generator)
       : Unet(options, {}, context, generator) {}
 
@@ -62,7 +63,7 @@ class Unet final : public ImageNetwork {
   Dual apply(const Level& level, const Dual& x, const Dual& embedding) const;
 
   UnetOptions options_;
-  PixelMap pixels_;
+  PixelMap map_;
   Parameters parameters_;
   DenseStack embedding_;
   std::vector<Level> down_, up_;

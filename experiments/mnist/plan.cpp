@@ -115,7 +115,9 @@ std::optional<PaperBits> FitPlan::paper() const {
 Json FitPlan::training_options() const {
   Json training = to_json(fit);
   training.erase("minutes");
-  training.erase("pixel-view");  // off in every cell; results of before stay valid
+  // As they are by default in every cell: results of before stay valid.
+  training.erase("pixel-view");
+  training.erase("waymarks");
   return {{"fit", training}, {"noise", noise.options()}};
 }
 

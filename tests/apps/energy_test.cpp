@@ -221,12 +221,15 @@ TEST(Energy, ClassifiersSeePixels) {
   EnergyOptions time = tiny("time");
   time.pixel_view = true;
   EXPECT_THROW(EnergyModel(copula_example(400), time, context), Error);
+  EXPECT_NO_THROW(EnergyModel(gaussian_example(400), time, context));
 }
 
 TEST(Energy, WaymarksHaveEqualSharesOfTheAngles) {
-  EnergySet set("tre", torch::kFloat64);
-  const auto& score = dynamic_cast<const TelescopeScore&>(set.model->score());
-  const AngleDensity& angles = set.model->angles();
+  EnergyOptions options = tiny("tre");
+  options.waymarks = "angles";
+  const EnergyModel model(gaussian_example(400), options, {torch::kCPU, torch::kFloat64, 3});
+  const auto& score = dynamic_cast<const TelescopeScore&>(model.score());
+  const AngleDensity& angles = model.angles();
   ASSERT_EQ(score.times().size(0), 4);
   const std::vector<double> expected = {0, angles.at(1.0 / 3).angle, angles.at(2.0 / 3).angle,
                                         M_PI / 2};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "dre/base/context.h"
 #include "dre/base/error.h"
 #include "dre/density/spline_places.h"
 #include "tests/density/examples.h"
@@ -131,6 +132,47 @@ TEST(SplinePlaces, InverseAgreesWithTheComposedOne) {
   EXPECT_TRUE(torch::allclose(back.value, y, 1e-9, 1e-9));
   EXPECT_TRUE(torch::allclose(back.log_derivative, -fused.log_derivative, 1e-8, 1e-8));
   EXPECT_THROW(spline_places_inverse(y.clone().requires_grad_(), numbers, bound), Error);
+}
+
+/// In single precision, at the ends of the bound and where knots may be: back where it came from.
+TEST(SplinePlaces, SinglePrecisionStaysInvertible) {
+  const int64_t groups = 3, bins = 8, places = 2001;
+  auto generator = double_context().generator("single places");
+  const Tensor numbers =
+      normal({groups, 3 * bins - 1, 1}, torch::kFloat32, generator).expand({-1, -1, places});
+  const Tensor x = torch::linspace(-bound, bound, places).expand({groups, places});
+  const SplineValue there = spline_places(x, numbers, bound);
+  const SplineValue back = spline_places_inverse(there.value, numbers, bound);
+  const Tensor allowed = 1e-5 * (1 + (-there.log_derivative).exp());
+  EXPECT_LT(((back.value - x).abs() / allowed).max().item<double>(), 1);
+  EXPECT_TRUE(back.log_derivative.isfinite().all().item<bool>());
+}
+
+TEST(SplinePlaces, AgreeAcrossDevices) {
+  const torch::Device other = device_by_name("auto");
+  if (other.is_cpu()) GTEST_SKIP() << "this machine has one device only";
+  auto generator = double_context().generator("devices");
+  const Tensor x = 2 * normal({4, 50}, torch::kFloat64, generator);
+  const Tensor numbers = normal({4, 23, 50}, torch::kFloat64, generator);
+  const auto near = [](const Tensor& a, const Tensor& b) {
+    EXPECT_TRUE(torch::allclose(a.cpu(), b.cpu(), 1e-10, 1e-12));
+  };
+  std::vector<Tensor> gradients[2];
+  for (const bool far : {false, true}) {
+    const auto leaf = [&](const Tensor& a) {
+      return a.to(far ? other : torch::Device(torch::kCPU)).clone().requires_grad_();
+    };
+    const std::vector<Tensor> leaves = {leaf(x), leaf(numbers)};
+    const SplineValue out = spline_places(leaves[0], leaves[1], bound);
+    near(out.value, spline_places(x, numbers, bound).value);
+    near(out.log_derivative, spline_places(x, numbers, bound).log_derivative);
+    gradients[far] = torch::autograd::grad({(out.value * out.log_derivative.sin()).sum()}, leaves);
+  }
+  for (size_t i = 0; i < 2; ++i) near(gradients[0][i], gradients[1][i]);
+  const SplineValue here = spline_places_inverse(x, numbers, bound);
+  const SplineValue there = spline_places_inverse(x.to(other), numbers.to(other), bound);
+  near(here.value, there.value);
+  near(here.log_derivative, there.log_derivative);
 }
 
 TEST(SplinePlaces, WrongShapesAreRefused) {

@@ -199,7 +199,9 @@ const std::vector<Case>& cases() {
       {"residual_unet",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
          return std::make_unique<ResidualUnet>(
-             small_residual_unet(), linear_pixel_map(to_small_pixels(), small_offset()), c, g);
+             small_residual_unet(),
+             linear_pixel_map(to_small_pixels().to(c.options()), small_offset().to(c.options())), c,
+             g);
        },
        [](const Plain& p, const Tensor& x, const Tensor& t) {
          return testing::plain_residual_unet(p, x, t, small_residual_unet(), to_small_pixels(),
