@@ -147,8 +147,12 @@ class Writer {
     out_ << "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
       const bool head = i == 0 && !row[i].words.empty();
-      const std::string classes =
-          text(row[i].words.empty() ? "number" : "", row[i].strong ? " strong" : "");
+      constexpr size_t long_words = 20;  // beside numbers, which are not broken, these would be
+      const size_t length = row[i].words.size();
+      const std::string classes = text(length == 0            ? "number"
+                                       : length >= long_words ? "words"
+                                                              : "",
+                                       row[i].strong ? " strong" : "");
       out_ << (head ? "<th scope=\"row\"" : "<td")
            << (classes.empty() ? "" : text(" class=\"", classes, "\"")) << ">"
            << inlined(row[i].shown()) << (head ? "</th>" : "</td>");
