@@ -121,7 +121,8 @@ int fit(int argc, char** argv) {
   const Context context = config.machine.image_context();
   const MnistSplit data = load_mnist(config.data);
   ProgressBar progress(who, run.quiet);
-  EnergyModel model(noise_of(config, data, context), config.fit.model, context);
+  const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
+  EnergyModel model(noise_of(config, data, context), config.fit.model, context, frame);
   CheckpointFile checkpoint(config.out, to_json(config.fit), {{"noise", config.noise}});
   EnergyFitCalls calls;
   calls.resume = checkpoint.start(resume, progress);
@@ -271,8 +272,9 @@ Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Gener
   const auto tilt = make_tilt(model, config.evaluate, config.anneal);
   const Route route =
       pilot_run(*tilt, model.dimension(), config.anneal, where, generator, progress);
-  return ais(*tilt, model.dimension(), route, config.anneal, where, generator, progress)
-      .points.slice(0, 0, config.count);
+  const AisResult result =
+      ais(*tilt, model.dimension(), route, config.anneal, where, generator, progress);
+  return model.space().of_latent(result.points.slice(0, 0, config.count));
 }
 
 int sample(int argc, char** argv) {
@@ -289,10 +291,10 @@ int sample(int argc, char** argv) {
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;
   auto generator = context.device_generator("samples");
-  const Tensor z = config.by == "flow" ? flow_samples(*file.model, config.count,
+  const Tensor y = config.by == "flow" ? flow_samples(*file.model, config.count,
                                                       config.evaluate.flow_steps, generator)
                                        : annealed_samples(*file.model, config, generator, progress);
-  write_grid(config.out, energy_pixels(*file.model, z), config.columns);
+  write_grid(config.out, energy_pixels(*file.model, y), config.columns);
   return exit_fine;
 }
 

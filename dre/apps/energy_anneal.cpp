@@ -8,7 +8,7 @@
 namespace dre {
 namespace {
 
-/// Images in the latent space.
+/// Images in the latent space of the noise model, where chains run.
 struct Placed {
   Tensor z;                ///< [n, d]
   Tensor log_determinant;  ///< [n], of the whole way from pixels to z
@@ -25,8 +25,9 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
     const Moved latent = model.noise().to_latent(logits.x);
     z.push_back(latent.point);
     log_determinant.push_back(latent.log_determinant + logits.log_determinant);
-    const Tensor log_prob = standard_normal_log_prob(latent.point) +
-                            energy_log_ratio(model, latent.point, options.nodes);
+    const Tensor log_prob =
+        standard_normal_log_prob(latent.point) +
+        energy_log_ratio(model, model.space().of_latent(latent.point), options.nodes);
     bits.push_back(bits_per_dimension(log_prob, log_determinant.back(), model.dimension())
                        .to(torch::kCPU, torch::kFloat64));
     progress.advance(static_cast<int64_t>(z.size()) * options.rows_at_once, "");
@@ -70,7 +71,6 @@ EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& ba
   report.ais_acceptance = forward.acceptance;
   report.raise_acceptance = backward.acceptance;
   report.finished = forward.finished && backward.finished;
-  report.samples = forward.points;
   return report;
 }
 
@@ -100,6 +100,7 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
       raise(*tilt, images.z.index_select(0, rows_there), back_again, anneal, generator, progress);
   const double nats = static_cast<double>(d) * std::log(2.0);
   report = plain_figures(forward, backward);
+  report.samples = model.space().of_latent(forward.points);
   report.ais = mean_bits(images.bits);
   report.ais.value += forward.log_normaliser / nats;
   report.ais.error = std::hypot(report.ais.error, forward.standard_error / nats);

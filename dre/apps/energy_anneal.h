@@ -13,7 +13,7 @@ struct EnergyAnnealReport {
   double log_normaliser = 0, log_normaliser_error = 0, effective_chains = 0;
   double ais_acceptance = 0, raise_acceptance = 0;
   bool finished = true;
-  Tensor samples;  ///< [chains, d], latent end points of the AIS chains
+  Tensor samples;  ///< [chains, d], end points of the AIS chains in the model's space
 };
 
 /// pixels: [n, d], bytes, on the model's device. `nodes` of options make log r; `rows` images,

@@ -9,7 +9,6 @@
 #include "dre/data/mnist.h"
 #include "dre/integrate/ode.h"
 #include "dre/integrate/rules.h"
-#include "dre/score/velocity_score.h"
 
 namespace dre {
 namespace {
@@ -24,11 +23,27 @@ Tensor integrate_score(const TimeScore& score, int64_t n, const TimeNodes& nodes
   return at::matmul(s.view({n, nodes.t.size(0)}), nodes.weight);
 }
 
-const OneSidedVelocityScore& velocity_of(const EnergyModel& model) {
-  const auto* score = dynamic_cast<const OneSidedVelocityScore*>(&model.score());
-  check(score, "a model trained by the objective '", model.options().objective,
+const FlowField& flow_of(const EnergyModel& model) {
+  const auto* field = ability<FlowField>(model.score());
+  check(field, "a model trained by the objective '", model.options().objective,
         "' has no flow; the objective velocity has one");
-  return *score;
+  return *field;
+}
+
+/// The field at one time for all points, in the variable u in which times are drawn.
+FlowPoint flow_at(const EnergyModel& model, const Dual& y, double u) {
+  const AngleDensity::Quantile at = model.angles().at(u);
+  const Tensor t = torch::full({y.value.size(0), 1}, at.angle / quarter_turn, y.value.options());
+  const FlowPoint flow = flow_of(model).flow(y, t);
+  const double rate = at.slope / quarter_turn;
+  return {flow.velocity * rate, flow.divergence * rate};
+}
+
+OdeOptions flow_ode(int64_t steps) {
+  OdeOptions options;
+  options.method = "rk4";
+  options.steps = steps;
+  return options;
 }
 
 nlohmann::json to_json(const Bits& bits) {
@@ -36,9 +51,9 @@ nlohmann::json to_json(const Bits& bits) {
   return {{"value", bits.value}, {"standard_error", bits.error}};
 }
 
-/// Wall clock of the log-ratios of the first rows of z, on a warm device.
-double seconds_for(const EnergyModel& model, const Tensor& z, int64_t nodes) {
-  const auto once = [&] { energy_log_ratio(model, z, nodes).sum().item<double>(); };
+/// Wall clock of the log-ratios at y, on a warm device.
+double seconds_for(const EnergyModel& model, const Tensor& y, int64_t nodes) {
+  const auto once = [&] { energy_log_ratio(model, y, nodes).sum().item<double>(); };
   once();
   const auto start = std::chrono::steady_clock::now();
   once();
@@ -67,79 +82,67 @@ TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from) {
   return {tensor(t), tensor(weight)};
 }
 
-Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, const TimeNodes& nodes) {
-  check_rows(z, model.dimension());
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, const TimeNodes& nodes) {
+  check_rows(y, model.dimension());
   if (const auto* direct = ability<DirectRatio>(model.score()))
-    return direct->ratio_residual(z).add(model.correction);
-  const auto points = [&](const Tensor&) { return z.repeat_interleave(nodes.t.size(0), 0); };
+    return direct->ratio_residual(y).add(model.correction);
+  const auto points = [&](const Tensor&) { return y.repeat_interleave(nodes.t.size(0), 0); };
   const Tensor integral =
-      integrate_score(*ability<TimeScore>(model.score()), z.size(0), nodes, points);
+      integrate_score(*ability<TimeScore>(model.score()), y.size(0), nodes, points);
   return model.correction - integral;
 }
 
-Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, int64_t nodes) {
-  return energy_log_ratio(model, z, time_nodes(model, nodes));
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes) {
+  return energy_log_ratio(model, y, time_nodes(model, nodes));
 }
 
-double zero_mean_correction(const EnergyModel& model, const Tensor& z,
+double zero_mean_correction(const EnergyModel& model, const Tensor& y,
                             const EnergyEvaluateOptions& options, at::Generator& generator) {
   const torch::NoGradGuard no_grad;
   const auto* score = ability<TimeScore>(model.score());
   if (!score) return 0;
   const TimeNodes nodes = time_nodes(model, options.nodes);
   double total = 0;
-  for (const Tensor& block : z.split(options.rows_at_once)) {
+  for (const Tensor& block : y.split(options.rows_at_once)) {
     const auto points = [&](const Tensor& t) {
-      const Tensor rows = block.repeat_interleave(options.nodes, 0);
-      return draw_point(*model.bridge(), rows, rows, t, generator).x;
+      const Tensor data = block.repeat_interleave(options.nodes, 0);
+      const Tensor noise = model.space().draw_noise(block.size(0), generator);
+      return draw_point(*model.bridge(), data, noise.repeat_interleave(options.nodes, 0), t,
+                        generator)
+          .x;
     };
     total +=
         integrate_score(*score, block.size(0), nodes, points).sum(torch::kFloat64).item<double>();
   }
-  return total / static_cast<double>(z.size(0));
+  return total / static_cast<double>(y.size(0));
 }
 
 bool has_flow(const EnergyModel& model) { return ability<FlowField>(model.score()) != nullptr; }
 
-FlowDensity flow_density(const EnergyModel& model, const Tensor& z, const Tensor& probes,
+FlowDensity flow_density(const EnergyModel& model, const Tensor& y, const Tensor& probes,
                          int64_t steps) {
   const torch::NoGradGuard no_grad;
-  const OneSidedVelocityScore& score = velocity_of(model);
-  const int64_t n = z.size(0), d = z.size(1);
+  const int64_t n = y.size(0), d = y.size(1);
   const auto field = [&](const Tensor& state, double u) {
-    const AngleDensity::Quantile at = model.angles().at(u);
-    const Tensor t = torch::full({n, 1}, at.angle / quarter_turn, z.options());
-    const auto heads = score.heads({state.narrow(1, 0, d), probes}, t);
-    const Tensor by_variance = heads.excess_variance.value.sum(1, true) * (-1 / std::tan(at.angle));
-    const Tensor by_probe = (heads.velocity.tangent * probes).sum(1, true);
-    return at::cat({heads.velocity.value, by_variance, by_probe}, 1) * at.slope;
+    const FlowPoint flow = flow_at(model, {state.narrow(1, 0, d), probes}, u);
+    const Tensor by_probe = (flow.velocity.tangent * probes).sum(1, true);
+    return at::cat({flow.velocity.value, flow.divergence.unsqueeze(1), by_probe}, 1);
   };
-  OdeOptions options;
-  options.method = "rk4";
-  options.steps = steps;
-  const OdeSolution end = solve_ode(field, at::cat({z, z.new_zeros({n, 2})}, 1), 0, 1, options);
-  const Tensor base = standard_normal_log_prob(end.y.narrow(1, 0, d));
+  const OdeSolution end =
+      solve_ode(field, at::cat({y, y.new_zeros({n, 2})}, 1), 0, 1, flow_ode(steps));
+  const Tensor base = model.space().noise_log_prob(end.y.narrow(1, 0, d));
   return {base + end.y.select(1, d), base + end.y.select(1, d + 1), end.evaluations};
 }
 
 Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator) {
   const torch::NoGradGuard no_grad;
-  const OneSidedVelocityScore& score = velocity_of(model);
-  const Tensor start = normal({n, model.dimension()}, model.context().options(), generator);
-  const auto field = [&](const Tensor& y, double u) {
-    const AngleDensity::Quantile at = model.angles().at(u);
-    const Tensor t = torch::full({n, 1}, at.angle / quarter_turn, y.options());
-    return score.heads(y, t).velocity.value * at.slope;
-  };
-  OdeOptions options;
-  options.method = "rk4";
-  options.steps = steps;
-  return solve_ode(field, start, 1, 0, options).y;
+  const auto field = [&](const Tensor& y, double u) { return flow_at(model, y, u).velocity.value; };
+  return solve_ode(field, model.space().draw_noise(n, generator), 1, 0, flow_ode(steps)).y;
 }
 
-Tensor energy_pixels(const EnergyModel& model, const Tensor& z) {
+Tensor energy_pixels(const EnergyModel& model, const Tensor& y) {
   const torch::NoGradGuard no_grad;
-  return to_pixels(model.noise().from_latent(z).point).cpu();
+  return to_pixels(model.space().leave(y).point).cpu();
 }
 
 Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
@@ -170,22 +173,22 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
        start += options.rows_at_once) {
     const int64_t end = std::min(rows, start + options.rows_at_once);
     const Logits logits = dequantise(pixels.slice(0, start, end), generator, model.context().dtype);
-    const Moved latent = model.noise().to_latent(logits.x);
-    const Tensor noise = standard_normal_log_prob(latent.point) + latent.log_determinant;
+    const Moved y = model.space().enter(logits.x);
+    const Tensor noise = model.space().noise_log_prob(y.point) + y.log_determinant;
     Block block{noise,
-                noise + energy_log_ratio(model, latent.point, options.nodes),
+                noise + energy_log_ratio(model, y.point, options.nodes),
                 {},
                 {},
                 logits.log_determinant};
     if (flows) {
-      const Tensor probes = random_signs(latent.point.sizes(), latent.point.options(), generator);
-      const FlowDensity flow = flow_density(model, latent.point, probes, options.flow_steps);
-      block.by_variance = flow.by_variance + latent.log_determinant;
-      block.by_probe = flow.by_probe + latent.log_determinant;
+      const Tensor probes = random_signs(y.point.sizes(), y.point.options(), generator);
+      const FlowDensity flow = flow_density(model, y.point, probes, options.flow_steps);
+      block.by_variance = flow.by_variance + y.log_determinant;
+      block.by_probe = flow.by_probe + y.log_determinant;
       report.flow_evaluations = flow.evaluations;
     }
     if (start == 0)
-      report.direct_seconds = seconds_for(model, latent.point.slice(0, 0, 100), options.nodes);
+      report.direct_seconds = seconds_for(model, y.point.slice(0, 0, 100), options.nodes);
     blocks.push_back(block);
     progress.advance(end, "");
   }

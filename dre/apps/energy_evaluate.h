@@ -36,21 +36,22 @@ struct TimeNodes {
 /// = `from`, 0 at the data, to 1, the noise.
 TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from = 0);
 
-/// log r(z), correction included: minus the integral of the time score over time, or what the
-/// classifier says. Differentiable. z: [n, d] -> [n]
-Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, const TimeNodes& nodes);
-Tensor energy_log_ratio(const EnergyModel& model, const Tensor& z, int64_t nodes);
+/// log r(y), correction included: minus the integral of the time score over time, or what the
+/// classifier says. Differentiable. y: [n, d], points of the model's space -> [n]
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, const TimeNodes& nodes);
+Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes);
 
 /// What the model's `correction` should be: the integral of the mean time score, which is zero for
-/// an exact score, over points of the bridge that starts at z: [n, d]. Classifiers need none.
-double zero_mean_correction(const EnergyModel& model, const Tensor& z,
+/// an exact score, over points of the bridge that starts at y: [n, d]. Classifiers need none.
+double zero_mean_correction(const EnergyModel& model, const Tensor& y,
                             const EnergyEvaluateOptions& options, at::Generator& generator);
 
 /// Whether the model has a flow: velocity models do.
 bool has_flow(const EnergyModel& model);
 
-/// Log-densities in z along the flow y' = u(y, theta) from z to the noise: log N(y(end)) + the
-/// integral of div u. With the exact divergence this is a normalised density, whatever the network.
+/// Log-densities along the flow y' = u(y, theta) from data to noise: the noise model's at the end +
+/// the integral of div u. With the exact divergence this is a normalised density, whatever the
+/// network.
 struct FlowDensity {
   Tensor by_variance;  ///< [n], div u from the variance head
   Tensor by_probe;     ///< [n], div u by the derivative along one random direction a row: exact in
@@ -58,16 +59,16 @@ struct FlowDensity {
   int64_t evaluations = 0;
 };
 
-/// z, probes: [n, d]; probes have uncorrelated entries of variance 1. One pass of value and tangent
+/// y, probes: [n, d]; probes have uncorrelated entries of variance 1. One pass of value and tangent
 /// through the network gives velocity and probe.
-FlowDensity flow_density(const EnergyModel& model, const Tensor& z, const Tensor& probes,
+FlowDensity flow_density(const EnergyModel& model, const Tensor& y, const Tensor& probes,
                          int64_t steps);
 
-/// Draws by the flow from noise to data; [n, d] in the latent space.
+/// Draws by the flow from noise to data; [n, d], points of the model's space.
 Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator);
 
-/// The images of latent points: [n, d] -> [n, d], bytes, on the host.
-Tensor energy_pixels(const EnergyModel& model, const Tensor& z);
+/// The images of points: [n, d] -> [n, d], bytes, on the host.
+Tensor energy_pixels(const EnergyModel& model, const Tensor& y);
 
 /// Signs, [n, d]: the probes of least variance.
 Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,

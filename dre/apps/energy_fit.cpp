@@ -21,16 +21,65 @@ using Clock = std::chrono::steady_clock;
 /// Steps that the host sends off before it waits for the device.
 constexpr int64_t steps_at_once = 50;
 
+/// Blocks of the noise model's images that are kept for batches, one of which is renewed after
+/// these steps, and how many batches a block would fill.
+constexpr int64_t noise_blocks = 8, batches_a_block = 4;
+
 std::unique_ptr<Objective> energy_objective(const EnergyModel& model) {
   const std::string& name = model.options().objective;
-  if (name == "velocity")
-    return std::make_unique<OneSidedVelocityObjective>(
-        dynamic_cast<const OneSidedVelocityScore&>(model.score()));
+  if (const auto* score = dynamic_cast<const OneSidedVelocityScore*>(&model.score()))
+    return std::make_unique<OneSidedVelocityObjective>(*score);
   ObjectiveOptions options;
   options.data_term = "denoising";  // the bridge's own noise is a better guide than a random slice
-  // In the latent space the data have about the moments of the noise.
+  // In either space the data have about the moments of the noise, and about those of N(0, I).
   return make_objective(name, model.score(), model.bridge(), {1, 0, 1}, options);
 }
+
+/// Points of the noise model, for batches. N(0, I) is drawn when it is asked for; images are drawn
+/// ahead, a block at a time, and renewed block by block.
+class NoisePoints {
+ public:
+  NoisePoints(const BridgeSpace& space, int64_t block, const Context& context)
+      : space_(space), block_(block), context_(context) {
+    if (!space.between_images()) return;
+    kept_ = torch::empty({noise_blocks * block, space.frame().dimension()}, context.options());
+    begin_at(0);
+  }
+
+  Tensor draw(int64_t n, at::Generator& generator) const {
+    if (!kept_.defined()) return space_.draw_noise(n, generator);
+    const auto index = kept_.options().dtype(torch::kInt64);
+    return kept_.index_select(0, at::randint(kept_.size(0), {n}, generator, index));
+  }
+
+  /// A new block takes the place of the oldest.
+  void renew() {
+    if (kept_.defined()) place(oldest_++ + noise_blocks);
+  }
+
+  /// The blocks that are kept are numbered on from this one.
+  int64_t oldest() const { return oldest_; }
+  void begin_at(int64_t oldest) {
+    oldest_ = oldest;
+    if (!kept_.defined()) return;
+    for (int64_t i = 0; i < noise_blocks; ++i) place(oldest + i);
+  }
+
+ private:
+  /// A block is drawn by its number: a fit that goes on finds the same images again.
+  void place(int64_t number) {
+    const torch::NoGradGuard no_grad;
+    auto generator = context_.device_generator(text("images of the noise model, block ", number));
+    kept_.narrow(0, number % noise_blocks * block_, block_)
+        .copy_(space_.draw_noise(block_, generator));
+  }
+
+  const BridgeSpace& space_;
+  int64_t block_;  // images
+  Context context_;
+  int64_t oldest_ = 0;
+  Tensor kept_;  // [m, d], always in the same place, which a recorded step knows
+};
 
 class EnergyTrainer {
  public:
@@ -46,6 +95,7 @@ class EnergyTrainer {
         gradient_(model.network().parameters().flat_gradient()),
         adam_(options.train, weights_),
         generator_(context_.device_generator("training")),
+        noise_(model.space(), batches_a_block * options.train.batch, context_),
         loss_(torch::zeros({}, context_.options())) {}
 
   EnergyFitResult run(Progress& progress, const EnergyFitCalls& calls);
@@ -72,6 +122,7 @@ class EnergyTrainer {
   Tensor weights_, gradient_;
   Adam adam_;
   at::Generator generator_;
+  NoisePoints noise_;
   Tensor loss_;  // sum over the steps since it was last read
   EnergyFitResult result_;
   double seconds_before_ = 0;
@@ -85,8 +136,7 @@ Batch EnergyTrainer::draw_batch() {
   const Tensor rows =
       at::randint(train_.size(0), {batch}, generator_, train_.options().dtype(torch::kInt64));
   const Logits logits = dequantise(train_.index_select(0, rows), generator_, context_.dtype);
-  const Tensor z = model_.noise().to_latent(logits.x).point;
-  return {z, normal(z.sizes(), z.options(), generator_)};
+  return {model_.space().enter(logits.x).point, noise_.draw(batch, generator_)};
 }
 
 Tensor EnergyTrainer::draw_times() {
@@ -133,6 +183,7 @@ void EnergyTrainer::run_steps(CapturedStep& captured, int64_t count) {
   adam_.plan(rates);
   for (int64_t i = 0; i < count; ++i) captured.run();
   result_.steps += count;
+  noise_.renew();
 }
 
 EnergyLook EnergyTrainer::look(double loss) {
@@ -156,6 +207,7 @@ EnergyLook EnergyTrainer::look(double loss) {
 NamedTensors EnergyTrainer::state() const {
   NamedTensors all = {{"weights", weights_.detach().clone().cpu()},
                       {"generator", generator_.get_state()},
+                      {"oldest_noise", torch::tensor(noise_.oldest())},
                       {"steps", torch::tensor(result_.steps)},
                       {"seconds", torch::tensor({seconds(), looking_}, torch::kFloat64)}};
   NamedTensors adam = adam_.state();
@@ -170,6 +222,7 @@ void EnergyTrainer::restore(const NamedTensors& state) {
   generator_.set_state(at(state, "generator"));
   adam_.restore(under(state, "adam"));
   result_.steps = at(state, "steps").item<int64_t>();
+  noise_.begin_at(at(state, "oldest_noise").item<int64_t>());
   seconds_before_ = at(state, "seconds")[0].item<double>();
   looking_ = at(state, "seconds")[1].item<double>();
 }
@@ -182,8 +235,8 @@ void EnergyTrainer::finish() {
   auto generator = context_.device_generator("correction");
   const Logits logits = dequantise(validation_, generator, context_.dtype);
   const int64_t rows = std::min<int64_t>(validation_.size(0), 4 * options_.looks.rows);
-  const Tensor z = model_.noise().to_latent(logits.x.slice(0, 0, rows)).point;
-  model_.correction = zero_mean_correction(model_, z, options_.looks, generator);
+  const Tensor y = model_.space().enter(logits.x.slice(0, 0, rows)).point;
+  model_.correction = zero_mean_correction(model_, y, options_.looks, generator);
 }
 
 EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& calls) {
@@ -255,6 +308,11 @@ DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& co
     for (const Tensor& block : host.split(5000))
       fit.add(dequantise(block, generator, torch::kFloat64).x);
   return std::make_shared<GaussianDensity>(fit.density(context));
+}
+
+DensityPtr energy_frame(const EnergyOptions& options, const Tensor& pixels,
+                        const Context& context) {
+  return options.bridge == "images" ? gaussian_noise(pixels, 2, context) : nullptr;
 }
 
 EnergyFitResult fit_energy(EnergyModel& model, const EnergyData& data,

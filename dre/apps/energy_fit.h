@@ -1,5 +1,5 @@
-/// Training of an energy model on images: fresh dequantisation noise each step, the bridge in the
-/// latent space of the noise model, everything on the device, the step recorded as a graph there.
+/// Training of an energy model on images: fresh dequantisation noise each step, everything on the
+/// device, the step recorded as a graph there.
 #pragma once
 
 #include <functional>
@@ -63,6 +63,10 @@ struct EnergyFitCalls {
 /// The Gaussian noise model of images: statistics of training images with `draws` draws of the
 /// dequantisation noise each.
 DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& context);
+
+/// The frame that the model's bridge needs: the Gaussian of the training images where it runs
+/// between images, null where it does not.
+DensityPtr energy_frame(const EnergyOptions& options, const Tensor& pixels, const Context& context);
 
 /// Trains `model`, whose parameters then are the averaged ones and whose correction is set; after
 /// an interruption the state of the last save allows to go on.

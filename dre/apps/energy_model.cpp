@@ -24,9 +24,14 @@ const FileKind energy_kind{"dre-energy", "energy model", 1};
 /// Angles end here: log tan theta is an input of the network.
 constexpr double gap_at_end = 1e-4;
 
+/// Heads of a bridge between images: data score, drift and contraction, the first two of which are
+/// images in pixel space, too.
+constexpr int64_t two_sided_heads = 3, two_sided_pixel_heads = 2;
+
 struct Request {
   const EnergyOptions& options;
   const DensityPtr& noise;
+  const BridgeSpace& space;
   const AngleDensity& angles;
   const Context& context;
 
@@ -40,13 +45,13 @@ struct Request {
 
 using NetworkPtr = std::shared_ptr<ImageNetwork>;
 
-/// Velocity networks see the pixels of a Gaussian noise model in any case: it costs one product.
+/// Velocity networks see the pixels of a Gaussian space in any case: it costs one product.
 PixelMap pixel_map(const Request& request) {
-  const bool gaussian = request.noise->name() == "gaussian";
+  const bool gaussian = request.space.frame().name() == "gaussian";
   const bool seen =
       request.options.pixel_view || (gaussian && request.options.objective == "velocity");
   if (!seen) return {};
-  return gaussian ? linear_pixels(*request.noise) : curved_pixels(request.noise);
+  return gaussian ? linear_pixels(request.space.frame()) : curved_pixels(request.noise);
 }
 
 NetworkPtr residual_unet(const Request& request) {
@@ -55,7 +60,11 @@ NetworkPtr residual_unet(const Request& request) {
   options.width = request.options.width;
   options.levels = request.options.levels;
   options.blocks = request.options.blocks;
-  options.pixel_head = request.options.pixel_head;
+  options.pixel_heads = request.options.pixel_head ? 1 : 0;
+  if (request.space.between_images()) {
+    options.heads = two_sided_heads;
+    if (request.options.pixel_head) options.pixel_heads = two_sided_pixel_heads;
+  }
   if (request.options.groups > 0) options.groups = request.options.groups;
   auto generator = request.context.generator("weights");
   return std::make_shared<ResidualUnet>(options, pixel_map(request), request.context, generator);
@@ -78,6 +87,19 @@ ScorePtr make(ScoreParts parts, const Request&) {
   return std::make_shared<Concrete>(std::move(parts));
 }
 
+/// Between images the noise model is not N(0, I), but whitened it has about its moments, as the
+/// data have: the reference has log r = 0.
+ScorePtr velocity_score(ScoreParts parts, const Request& request) {
+  if (!request.space.between_images())
+    return std::make_shared<OneSidedVelocityScore>(std::move(parts));
+  constexpr double finest = 0.05;  // the square of the size, in whitened logits
+  const auto where = torch::dtype(torch::kFloat64).device(request.context.device);
+  const Tensor mean = torch::zeros({parts.dimension}, where), variance = torch::ones_like(mean);
+  parts.reference = std::make_shared<const GaussianPath>(
+      parts.bridge, GaussianEnds{mean, variance, mean, variance});
+  return std::make_shared<VelocityScore>(std::move(parts), finest);
+}
+
 /// Both ends, and between them angles of equal shares.
 Tensor waymarks(const AngleDensity& angles, int64_t count) {
   std::vector<double> t = {0};
@@ -98,8 +120,9 @@ ScorePtr telescope_score(ScoreParts parts, const Request& request) {
 struct Recipe {
   NetworkPtr (*network)(const Request&);
   ScorePtr (*score)(ScoreParts, const Request&);
-  bool one_sided;    ///< the bridge draws the noise itself
-  bool of_tangents;  ///< so is the loss; a curved view gives no gradients of its tangents
+  bool one_sided;       ///< the bridge draws the noise itself
+  bool of_tangents;     ///< so is the loss; a curved view gives no gradients of its tangents
+  bool between_images;  ///< whether it can be learned on a bridge between images
 };
 
 NetworkPtr time_network(const Request& r) { return unet(r, true, 1); }
@@ -109,26 +132,37 @@ NetworkPtr telescope(const Request& r) { return unet(r, false, r.options.bridges
 
 const std::vector<Named<Recipe>>& recipes() {
   static const std::vector<Named<Recipe>> table = {
-      {"velocity", {residual_unet, make<OneSidedVelocityScore>, true, false}},
-      {"time", {time_network, make<ScalarScore>, true, true}},
-      {"joint", {joint_network, make<JointScore>, true, true}},
-      {"conditional", {time_network, make<ScalarScore>, true, false}},
-      {"nce", {classifier, make<ClassifierScore>, false, false}},
-      {"tre", {telescope, telescope_score, false, false}},
+      {"velocity", {residual_unet, velocity_score, true, false, true}},
+      {"time", {time_network, make<ScalarScore>, true, true, false}},
+      {"joint", {joint_network, make<JointScore>, true, true, false}},
+      {"conditional", {time_network, make<ScalarScore>, true, false, false}},
+      {"nce", {classifier, make<ClassifierScore>, false, false, true}},
+      {"tre", {telescope, telescope_score, false, false, true}},
   };
   return table;
 }
 
-BridgePtr energy_bridge(bool one_sided) {
+BridgePtr energy_bridge(bool one_sided, bool between_images) {
   auto inner = std::make_shared<TrigonometricBridge>();
   if (!one_sided) return inner;
+  if (between_images) return std::make_shared<SlowBrownianBridge>(std::sqrt(2.0));
   return std::make_shared<OneSidedBridge>(std::move(inner));
+}
+
+AngleDensity energy_angles(const EnergyOptions& options) {
+  return options.bridge == "images" ? AngleDensity::of_both_ends(options.least_angle)
+                                    : AngleDensity(options.least_angle, M_PI / 2 - gap_at_end);
 }
 
 }  // namespace
 
 void EnergyOptions::visit(OptionVisitor& v) {
   v("objective", objective, energy_objectives(), "what training minimises");
+  v("bridge", bridge, Names{"latent", "images"},
+    "where the bridge runs: in the latent space of the noise model, or between its images and "
+    "those "
+    "of the data as whitened logits, for noise models whose latent points tell a network nothing "
+    "(velocity, nce, tre)");
   v("width", width, at_least(4), "channels of the network's first level");
   v("levels", levels, between(1, 4), "levels of the network, each of half the side (velocity)");
   v("blocks", blocks, at_least(1), "residual blocks a level, down and up (velocity)");
@@ -137,33 +171,44 @@ void EnergyOptions::visit(OptionVisitor& v) {
     "a part of the velocity is predicted in pixel space, where the network sees pixels (velocity)");
   v("pixel-view", pixel_view,
     "the network sees latent points as pixels, too; slower. Not with time and joint but where the "
-    "noise model is Gaussian, whose pixels velocity sees in any case");
+    "noise model is Gaussian or the bridge between images, whose pixels velocity sees in any case");
   v("bridges", bridges, at_least(1), "intermediate distributions (tre)");
   v("waymarks", waymarks, Names{"even", "angles"},
     "where these lie: evenly in time, or with equal shares of the angles that score networks are "
     "trained at, many of them near the data (tre)");
   v("least-angle", least_angle, Range{0, 1, true, true},
-    "distance from the data at which training and integrals start, as an angle");
+    "distance from the data, and from images of the noise model, at which training and integrals "
+    "start, as an angle");
 }
 
 Names energy_objectives() { return names_of(recipes()); }
 
-EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const Context& context)
+EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const Context& context,
+                         DensityPtr frame)
     : noise_(std::move(noise)),
+      space_(noise_, std::move(frame)),
       options_(options),
       context_(context),
-      angles_(options.least_angle, M_PI / 2 - gap_at_end) {
+      angles_(energy_angles(options)) {
   validate(options);
-  check(noise_ && noise_->options().device() == context.device &&
-            noise_->options().dtype() == context.dtype,
-        "an energy model needs a noise model on its own device and in its own precision");
+  for (const Density* density : std::vector<const Density*>{noise_.get(), &space_.frame()})
+    check(density->options().device() == context.device &&
+              density->options().dtype() == context.dtype &&
+              density->dimension() == noise_->dimension(),
+          "an energy model needs a noise model and a frame on its own device, in its own precision "
+          "and of the same images");
+  check((options.bridge == "images") == space_.between_images(),
+        "a bridge between images needs a frame, and no other takes one");
   const Recipe& recipe = choose("objective", recipes(), options.objective);
-  check(!options.pixel_view || !recipe.of_tangents || noise_->name() == "gaussian",
+  check(recipe.between_images || !space_.between_images(), "the objective '", options.objective,
+        "' cannot be learned on a bridge between images; use --bridge latent or the objective "
+        "velocity, nce or tre");
+  check(!options.pixel_view || !recipe.of_tangents || space_.frame().name() == "gaussian",
         "the objective '", options.objective,
         "' cannot be learned with a pixel view of the noise model '", noise_->name(),
         "'; use --no-pixel-view or another objective");
-  bridge_ = energy_bridge(recipe.one_sided);
-  const Request request{options_, noise_, angles_, context};
+  bridge_ = energy_bridge(recipe.one_sided, space_.between_images());
+  const Request request{options_, noise_, space_, angles_, context};
   network_ = recipe.network(request);
   network_->parameters().flatten();
   score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()}, request);
@@ -184,6 +229,12 @@ void save_energy(const std::string& path, const EnergyModel& model, const nlohma
   };
   append(tensors, "network", on_host(model.network().parameters().named()));
   append(tensors, "noise", on_host(noise.tensors()));
+  if (model.space().between_images()) {
+    const Density& frame = model.space().frame();
+    json["frame"] = frame.name();
+    json["frame_description"] = frame.description();
+    append(tensors, "frame", on_host(frame.tensors()));
+  }
   save_described(path, energy_kind, std::move(json), tensors);
 }
 
@@ -193,9 +244,12 @@ EnergyFile load_energy(const std::string& path, const Context& context) {
   return guard_damage(path, energy_kind, [&]() -> EnergyFile {
     EnergyOptions options;
     from_json(json.at("options"), options, "the energy model");
-    DensityPtr noise = make_density(json.at("noise"), json.at("noise_description"),
-                                    under(file.tensors, "noise"), context);
-    auto model = std::make_shared<EnergyModel>(std::move(noise), options, context);
+    const auto density = [&](const std::string& part) {
+      return make_density(json.at(part), json.at(part + "_description"), under(file.tensors, part),
+                          context);
+    };
+    auto model = std::make_shared<EnergyModel>(density("noise"), options, context,
+                                               json.contains("frame") ? density("frame") : nullptr);
     model->network().parameters().load(under(file.tensors, "network"));
     model->correction = json.at("correction");
     return {std::move(model), json.at("record")};

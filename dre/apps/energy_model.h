@@ -1,12 +1,15 @@
 /// An energy-based model of images: a noise model with an exact density, and the log-ratio of data
-/// to noise learned in its latent space, where the noise is N(0, I):
+/// to noise learned on a bridge between the two, in a space of points y:
 ///
-///     log q(x) = log r(z) + log N(z; 0, I) + log |det dz/dx|,  z = noise.to_latent(x).
+///     log q(x) = log r(y) + log p(y) + log |det dy/dx|,  y = space.enter(x).
+///
+/// In the noise model's own latent space its density p is N(0, I).
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "dre/apps/bridge_space.h"
 #include "dre/base/options.h"
 #include "dre/density/density.h"
 #include "dre/network/convolution.h"
@@ -17,6 +20,7 @@ namespace dre {
 
 struct EnergyOptions {
   std::string objective = "velocity";
+  std::string bridge = "latent";
   int64_t width = 64;
   int64_t levels = 3;
   int64_t blocks = 2;
@@ -30,19 +34,22 @@ struct EnergyOptions {
   void visit(OptionVisitor& v);
 };
 
-/// velocity: two heads on the residual U-Net. time, conditional: the paper's U-Net as a time score;
-/// joint: with a data score, too. nce, tre: the same without time as classifiers.
+/// velocity: two or, between images, three heads on the residual U-Net. time, conditional: the
+/// paper's U-Net as a time score; joint: with a data score, too. nce, tre: the same without time as
+/// classifiers.
 Names energy_objectives();
 
 class EnergyModel final {
  public:
   /// Fresh weights from the context's stream "weights". The noise model must be on the context's
-  /// device, in its precision.
-  EnergyModel(DensityPtr noise, const EnergyOptions& options, const Context& context);
+  /// device, in its precision; so must the frame, which a bridge between images needs and no other.
+  EnergyModel(DensityPtr noise, const EnergyOptions& options, const Context& context,
+              DensityPtr frame = nullptr);
 
   const EnergyOptions& options() const { return options_; }
   const Context& context() const { return context_; }
   const Density& noise() const { return *noise_; }
+  const BridgeSpace& space() const { return space_; }
   const Score& score() const { return *score_; }
   const BridgePtr& bridge() const { return bridge_; }
   ImageNetwork& network() const { return *network_; }
@@ -57,6 +64,7 @@ class EnergyModel final {
 
  private:
   DensityPtr noise_;
+  BridgeSpace space_;
   EnergyOptions options_;
   Context context_;
   AngleDensity angles_;

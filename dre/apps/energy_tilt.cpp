@@ -69,8 +69,13 @@ class Recorded {
   CapturedStep captured_;
 };
 
+/// log r at the image of a latent point, where chains run.
+Tensor log_ratio_of(const EnergyModel& model, const Tensor& z, const TimeNodes& nodes) {
+  return energy_log_ratio(model, model.space().of_latent(z), nodes);
+}
+
 Slope slope_of(const EnergyModel& model, const Tensor& z, const TimeNodes& nodes) {
-  return differentiated([&](const Tensor& at) { return energy_log_ratio(model, at, nodes); })(z);
+  return differentiated([&](const Tensor& at) { return log_ratio_of(model, at, nodes); })(z);
 }
 
 /// The densities that the model has learned between noise and data. The values, which decide, are
@@ -84,7 +89,7 @@ class TimeTilt final : public Tilt {
         values_(
             [&model](const Tensor& z, const TimeNodes& nodes) -> Recorded::Answers {
               const InPrecision full(model.network(), false);
-              return {energy_log_ratio(model, z, nodes)};
+              return {log_ratio_of(model, z, nodes)};
             },
             shape, nodes_, options.graph),
         forces_(

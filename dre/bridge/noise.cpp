@@ -1,5 +1,6 @@
 #include "dre/bridge/noise.h"
 
+#include <cmath>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -34,6 +35,23 @@ Coefficients NoisyBridge::at(const Tensor& t) const {
   if (smoothing_ > 0)
     c.variance = sum(c.variance, scaled(sum(squared(c.a), squared(c.b)), smoothing_));
   return c;
+}
+
+SlowBrownianBridge::SlowBrownianBridge(double gamma) : gamma_(gamma) {
+  check(gamma >= 0, "noise must not be negative, got ", gamma);
+}
+
+Coefficients SlowBrownianBridge::at(const Tensor& t) const {
+  const double speed = M_PI / 2;
+  // Sine and cosine are squared, not 1 - s: small ones keep their digits.
+  const Tensor sine = (speed * t).sin(), cosine = (speed * t).cos();
+  const Tensor sine2 = 2 * sine * cosine, cosine2 = cosine.square() - sine.square();
+  const Jet b{sine.square(), speed * sine2, 2 * speed * speed * cosine2};
+  const double scale = gamma_ * gamma_;
+  return {{cosine.square(), -b.first, -b.second},
+          b,
+          {scale / 4 * sine2.square(), scale * speed * sine2 * cosine2,
+           2 * scale * speed * speed * (cosine2.square() - sine2.square())}};
 }
 
 OneSidedBridge::OneSidedBridge(BridgePtr inner) : inner_(std::move(inner)) {}

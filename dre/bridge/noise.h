@@ -21,6 +21,19 @@ class NoisyBridge final : public Bridge {
   double gamma_, smoothing_;
 };
 
+/// The Brownian bridge by the angle theta = pi t / 2, x_t = cos^2 x0 + sin^2 x1 + gamma sin cos
+/// eps: time is slow at both ends, where its noise would begin with infinite speed. With gamma^2 =
+/// 2 two sides of mean 0 and variance 1 keep both on the whole way.
+class SlowBrownianBridge final : public Bridge {
+ public:
+  explicit SlowBrownianBridge(double gamma);
+  Coefficients at(const Tensor& t) const override;
+  bool has_noise() const override { return gamma_ > 0; }
+
+ private:
+  double gamma_;
+};
+
 /// The denominator is known to be N(0, I), so x1 plays the part of eps: a x0 + sqrt(b^2 + sigma^2)
 /// eps. The denominator rows of a batch are then ignored.
 class OneSidedBridge final : public Bridge {

@@ -107,13 +107,15 @@ ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& p
       add_stack(parameters_, "embedding", {time_feature_count, make.embedding(), make.embedding()},
                 "silu", false, context, generator);
   const int64_t inputs = pixels ? 4 : 3;
-  const bool pixel_head = pixels && options.pixel_head;
-  check(!pixel_head || pixels.back, "a pixel head needs a map with a way back");
+  if (!pixels) options_.pixel_heads = 0;
+  check(options.pixel_heads <= options.heads, options.pixel_heads, " of ", options.heads,
+        " heads cannot be in pixel space");
+  check(options_.pixel_heads == 0 || pixels.back, "a pixel head needs a map with a way back");
   first_ = make.conv("first", {inputs, options.width, 3, {1, 1}, true});
   for (int64_t k = 0; k < options.levels; ++k) levels_.push_back(make.level(k));
   last_norm_ = make.norm("last_norm", options.width);
   last_ = make.conv(
-      "last", {options.width, options.heads + (pixel_head ? 1 : 0), 3, {1, 1}, true, false, true});
+      "last", {options.width, options.heads + options_.pixel_heads, 3, {1, 1}, true, false, true});
 }
 
 Dual ResidualUnet::input(const Dual& x) const {
@@ -137,9 +139,13 @@ Dual ResidualUnet::heads(const Dual& image, const Dual& x) const {
   };
   const int64_t d = options_.side * options_.side, own = options_.heads * d;
   const Dual all{rows(image.value), rows(image.tangent)};
-  if (all.value.size(1) == own) return all;
-  const Dual travelled = pixels_.back(x, narrow(all, own, d));
-  return cat({narrow(all, 0, d) + travelled, narrow(all, d, own - d)}, 1);
+  if (options_.pixel_heads == 0) return all;
+  std::vector<Dual> parts;
+  for (int64_t k = 0; k < options_.pixel_heads; ++k)
+    parts.push_back(narrow(all, k * d, d) + pixels_.back(x, narrow(all, own + k * d, d)));
+  const int64_t travelled = options_.pixel_heads * d;
+  parts.push_back(narrow(all, travelled, own - travelled));
+  return cat(parts, 1);
 }
 
 Dual ResidualUnet::forward(const Dual& x, const Dual& t) const {

@@ -22,7 +22,7 @@ struct ResidualUnetOptions {
   int64_t levels = 3;
   int64_t blocks = 2;
   int64_t groups = 8;
-  bool pixel_head = true;
+  int64_t pixel_heads = 1;
 
   void visit(OptionVisitor& v) {
     v("side", side, at_least(4), "pixels along each side of an image");
@@ -31,8 +31,8 @@ struct ResidualUnetOptions {
     v("levels", levels, between(1, 4), "levels, each of half the side");
     v("blocks", blocks, at_least(1), "residual blocks a level, down and up");
     v("groups", groups, at_least(1), "groups of a norm");
-    v("pixel-head", pixel_head,
-      "one more output in pixel space, mapped to the latent space and added to the first head");
+    v("pixel-heads", pixel_heads, at_least(0),
+      "first heads that get one more output each, in pixel space, mapped back and added");
   }
 };
 

@@ -101,7 +101,7 @@ PathRatio flow_ratio(const Score& score, const GaussianPath& gaussian, const Ten
   const VectorField motion = [&](const Tensor& state, double t) {
     const Tensor time = torch::full({state.size(0), 1}, t, state.options());
     const FlowPoint flow = field.flow(state.slice(1, 0, d), time);
-    return torch::cat({flow.velocity, flow.divergence.unsqueeze(1)}, 1);
+    return torch::cat({flow.velocity.value, flow.divergence.unsqueeze(1)}, 1);
   };
   OdeOptions ode;
   ode.rtol = options.rtol;

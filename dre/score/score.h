@@ -67,14 +67,14 @@ class DataScore : public virtual Score {
 
 /// The velocity whose flow carries p_0 to p_1, and its divergence.
 struct FlowPoint {
-  Tensor velocity;    ///< [n, d]
+  Dual velocity;      ///< [n, d], with its derivative along the tangent of x
   Tensor divergence;  ///< [n]
 };
 
 class FlowField : public virtual Score {
  public:
   /// x: [n, d], t: [n, 1].
-  virtual FlowPoint flow(const Tensor& x, const Tensor& t) const = 0;
+  virtual FlowPoint flow(const Dual& x, const Tensor& t) const = 0;
 };
 
 /// The log-ratio without an integral, as classifiers give it.

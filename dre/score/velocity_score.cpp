@@ -13,7 +13,8 @@ constexpr double quarter_turn = M_PI / 2;  // theta = quarter_turn * t
 
 }  // namespace
 
-VelocityScore::VelocityScore(ScoreParts parts) : Score(std::move(parts)) {
+VelocityScore::VelocityScore(ScoreParts parts, std::optional<double> head_scale)
+    : Score(std::move(parts)), head_scale_(head_scale) {
   check(bridge().has_noise(),
         "velocity moments need a bridge with noise (brownian, dequantified), or a one-sided one");
 }
@@ -23,7 +24,12 @@ VelocityMoments VelocityScore::residuals(const Dual& x, const Dual& t) const {
   const std::vector<Dual> heads = split(outputs(x, t), {d, d, d});
   const Coefficients at = bridge().at(t.value);
   const Dual half_rate = along(0.5 * at.variance.first, 0.5 * at.variance.second, t);
-  return {heads[0], heads[1] - half_rate * heads[0], heads[2]};
+  if (!head_scale_) return {heads[0], heads[1] - half_rate * heads[0], heads[2]};
+  const Tensor root = (at.variance.value + *head_scale_).rsqrt();
+  const Dual fine = along(root, -half_rate.value * root.pow(3), t);
+  const Dual speed = along(at.b.first, at.b.second, t);
+  const Dual data_score = fine * heads[0];
+  return {data_score, speed * heads[1] - half_rate * data_score, speed * square(fine) * heads[2]};
 }
 
 VelocityMoments VelocityScore::moments(const Dual& x, const Dual& t) const {
@@ -49,9 +55,9 @@ Dual VelocityScore::data_score(const Dual& x, const Dual& t) const {
   return moments(x, t).data_score;
 }
 
-FlowPoint VelocityScore::flow(const Tensor& x, const Tensor& t) const {
+FlowPoint VelocityScore::flow(const Dual& x, const Tensor& t) const {
   const VelocityMoments m = moments(x, t);
-  return {m.velocity.value, -m.contraction.value.sum(1)};
+  return {m.velocity, -m.contraction.value.sum(1)};
 }
 
 OneSidedVelocityScore::OneSidedVelocityScore(ScoreParts parts, double head_scale)
@@ -88,10 +94,10 @@ Dual OneSidedVelocityScore::data_score(const Dual& x, const Dual& t) const {
   return -(x + r.cot_f * r.velocity);
 }
 
-FlowPoint OneSidedVelocityScore::flow(const Tensor& x, const Tensor& t) const {
+FlowPoint OneSidedVelocityScore::flow(const Dual& x, const Tensor& t) const {
   const Raw r = raw(x, t);
   const Tensor divergence = -(r.cot_f * r.f * r.excess_variance).value.sum(1);
-  return {(r.f * r.velocity).value * quarter_turn, divergence * quarter_turn};
+  return {r.f * r.velocity * quarter_turn, divergence * quarter_turn};
 }
 
 }  // namespace dre

@@ -8,6 +8,8 @@
 ///     s = -g.u^ + sum_i c_i,   div u^ = -sum_i c_i.
 #pragma once
 
+#include <optional>
+
 #include "dre/score/score.h"
 
 namespace dre {
@@ -21,18 +23,23 @@ struct VelocityMoments {
 
 /// Three heads on a bridge with noise: residuals of g, of the drift E[a' x0 + b' x1 | x] and of c.
 /// The velocity is the drift minus (sigma^2)'/2 g, which stays finite where sigma' does not.
+///
+/// With a head scale l^2 the network speaks in units that suit densities whose finest features are
+/// of size l: (sigma^2 + l^2)^(-1/2) for g, b' for the drift, b' / (sigma^2 + l^2) for c.
 class VelocityScore final : public TimeScore, public DataScore, public FlowField {
  public:
-  explicit VelocityScore(ScoreParts parts);
+  explicit VelocityScore(ScoreParts parts, std::optional<double> head_scale = {});
   Dual time_residual(const Dual& x, const Dual& t) const override;
   Dual data_score(const Dual& x, const Dual& t) const override;
-  FlowPoint flow(const Tensor& x, const Tensor& t) const override;
+  FlowPoint flow(const Dual& x, const Tensor& t) const override;
 
   VelocityMoments moments(const Dual& x, const Dual& t) const;
 
  private:
   /// What the network adds to the reference's moments.
   VelocityMoments residuals(const Dual& x, const Dual& t) const;
+
+  std::optional<double> head_scale_;  // l^2
 };
 
 /// Two heads for a denominator that is N(0, I), on the trigonometric bridge: u^ and w_i =
@@ -48,7 +55,7 @@ class OneSidedVelocityScore final : public TimeScore, public DataScore, public F
   explicit OneSidedVelocityScore(ScoreParts parts, double head_scale = 0.05);
   Dual time_residual(const Dual& x, const Dual& t) const override;
   Dual data_score(const Dual& x, const Dual& t) const override;
-  FlowPoint flow(const Tensor& x, const Tensor& t) const override;
+  FlowPoint flow(const Dual& x, const Tensor& t) const override;
 
   /// Heads in units of theta, [n, d] each.
   struct Heads {

@@ -1,5 +1,6 @@
 #include "dre/times/angle_density.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -28,15 +29,29 @@ double integral(double angle) {
 }  // namespace
 
 AngleDensity::AngleDensity(double low, double high) : low_(low), high_(high) {
-  check(0 < low && low < high && high < quarter_turn,
+  check(0 < low && low < high && high <= quarter_turn,
         "angles must lie between 0 and a quarter turn, got ", low, " to ", high);
   start_ = integral(low);
   total_ = integral(high) - start_;
 }
 
+AngleDensity AngleDensity::of_both_ends(double low) {
+  AngleDensity density(2 * low, quarter_turn);
+  density.mirrored_ = true;
+  return density;
+}
+
+double AngleDensity::high() const { return mirrored_ ? quarter_turn - low() : high_; }
+
 AngleDensity::Quantile AngleDensity::at(double u) const {
   constexpr double rounding = 1e-12;  // of the quadrature nodes that callers ask for
   check(u >= -rounding && u <= 1 + rounding, "a share lies between 0 and 1, got ", u);
+  if (!mirrored_) return unmirrored(u);
+  const auto [doubled, slope] = unmirrored(2 * std::min(u, 1 - u));
+  return {u < 0.5 ? doubled / 2 : quarter_turn - doubled / 2, slope};
+}
+
+AngleDensity::Quantile AngleDensity::unmirrored(double u) const {
   double below = low_, above = high_;
   for (int i = 0; i < 60; ++i) {
     const double middle = (below + above) / 2;

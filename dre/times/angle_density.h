@@ -1,6 +1,7 @@
 /// Times of the one-sided trigonometric bridge, theta = pi t / 2, with density proportional to
 /// sqrt(2 cot^2 theta + 1): what the time score's noise asks for, and nearly uniform in log theta
-/// where theta is small. Everything is in closed form but the quantile, which is bisected.
+/// where theta is small. Everything is in closed form but the quantile, which is bisected. The
+/// noise of a Brownian bridge asks for the same of 2 theta, alike at both ends.
 #pragma once
 
 #include <torch/types.h>
@@ -11,8 +12,11 @@ namespace dre {
 
 class AngleDensity final {
  public:
-  /// Angles between which times are drawn, 0 < low < high < pi / 2.
+  /// Angles between which times are drawn, 0 < low < high <= pi / 2.
   AngleDensity(double low, double high);
+
+  /// Of a Brownian bridge: proportional to sqrt(2 cot^2 2 theta + 1), from low to pi / 2 - low.
+  static AngleDensity of_both_ends(double low);
 
   /// theta and d theta / du at the share u of the distribution, u in [0, 1].
   struct Quantile {
@@ -20,12 +24,15 @@ class AngleDensity final {
   };
   Quantile at(double u) const;
 
-  double low() const { return low_; }
-  double high() const { return high_; }
+  double low() const { return mirrored_ ? low_ / 2 : low_; }
+  double high() const;
 
  private:
+  Quantile unmirrored(double u) const;
+
   double low_, high_;
-  double start_, total_;  // of the integral of the density
+  bool mirrored_ = false;  // angles are twice those that are asked for, up to the middle
+  double start_, total_;   // of the integral of the density
 };
 
 /// Draws from it where the work is done, without a word to the host.

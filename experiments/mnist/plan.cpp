@@ -39,6 +39,7 @@ TrainOptions model_training(const Method& method, const Settings& settings) {
 EnergyFitOptions fit_options(const Method& method, const Settings& settings) {
   EnergyFitOptions fit;
   fit.model.objective = method.objective;
+  fit.model.bridge = method.between_images ? "images" : "latent";
   fit.model.width = settings.pick(64, is_velocity(method) ? 4 : 8, 4);
   fit.model.levels = settings.pick(3, 2, 2);
   fit.model.blocks = settings.pick(2, 1, 1);
@@ -64,11 +65,12 @@ EnergyEvaluateOptions evaluate_options(const Settings& settings) {
 
 /// Which models a run trains: all of them, or few that make use of everything.
 bool has(const Settings& settings, const FitPlan& plan) {
-  static const Names quick = {"velocity from gaussian", "velocity from copula",
-                              "velocity from rq-nsf",   "time from gaussian",
-                              "nce from gaussian",      "tre from gaussian"};
-  static const Names smoke = {"velocity from gaussian", "velocity from copula", "time from copula",
-                              "nce from rq-nsf", "tre from rq-nsf"};
+  static const Names quick = {
+      "velocity from gaussian", "velocity from copula", "velocity between images from rq-nsf",
+      "time from gaussian",     "nce from gaussian",    "tre from gaussian"};
+  static const Names smoke = {"velocity from gaussian", "velocity from copula",
+                              "time from copula",       "velocity between images from rq-nsf",
+                              "nce from rq-nsf",        "tre from rq-nsf"};
   if (settings.size == Size::full) return true;
   const Names& some = settings.size == Size::quick ? quick : smoke;
   return std::find(some.begin(), some.end(), plan.row()) != some.end();
@@ -85,6 +87,7 @@ const std::vector<Noise>& noises() {
 const std::vector<Method>& methods() {
   static const std::vector<Method> table = {
       {"velocity", "velocity moments (ours)", {}},
+      {"velocity", "velocity moments between images (ours)", {}, true, {"rq-nsf"}},
       {"time", "DRE-∞ (time score)", {{1.33, 1.33, 1.33}, {1.21, 1.21, 1.21}, {1.09, 1.08, 1.08}}},
       {"nce", "NCE", {{1.96, 1.99, 2.01}, {1.33, 1.48, 1.45}, {1.09, 1.10, 1.10}}},
       {"tre", "TRE", {{1.39, 1.35, 1.35}, {1.24, 1.23, 1.22}, {1.09, 1.09, 1.09}}},
@@ -103,7 +106,16 @@ Json NoisePlan::options() const {
   return json;
 }
 
-std::string FitPlan::row() const { return text(method.objective, " from ", noise.noise.name); }
+std::string FitPlan::row() const {
+  return text(method.objective, method.between_images ? " between images" : "", " from ",
+              noise.noise.name);
+}
+
+bool Method::uses(const Noise& noise) const {
+  return noises.empty() || std::any_of(noises.begin(), noises.end(), [&](const char* name) {
+           return std::string(name) == noise.name;
+         });
+}
 
 std::optional<PaperBits> FitPlan::paper() const {
   if (method.paper.empty()) return std::nullopt;
@@ -118,6 +130,7 @@ Json FitPlan::training_options() const {
   // As they are by default in every cell: results of before stay valid.
   training.erase("pixel-view");
   training.erase("waymarks");
+  if (training["bridge"] == "latent") training.erase("bridge");
   return {{"fit", training}, {"noise", noise.options()}};
 }
 
@@ -162,7 +175,7 @@ std::vector<FitPlan> fit_plans(const Settings& settings) {
   for (const bool classifiers : {false, true})
     for (const Noise& noise : noises())
       for (const Method& method : methods())
-        if (is_classifier(method) == classifiers) add(method, noise);
+        if (is_classifier(method) == classifiers && method.uses(noise)) add(method, noise);
   return all;
 }
 

@@ -30,7 +30,11 @@ struct Noise {
 struct Method {
   const char* objective;
   const char* title;
-  std::vector<PaperBits> paper;  ///< in the order of noises(); empty: not in the paper
+  std::vector<PaperBits> paper;          ///< in the order of noises(); empty: not in the paper
+  bool between_images = false;           ///< the bridge runs between images, not latent points
+  std::vector<const char*> noises = {};  ///< those it is used with; empty: all
+
+  bool uses(const Noise& noise) const;
 };
 
 const std::vector<Noise>& noises();
@@ -55,7 +59,7 @@ struct FitPlan {
   EnergyFitOptions fit;
   EnergyEvaluateOptions evaluate;
 
-  std::string row() const;  ///< "velocity from copula"
+  std::string row() const;  ///< "velocity from copula", "velocity between images from rq-nsf"
   std::optional<PaperBits> paper() const;
 
   /// What decides the model, without the wall clock.

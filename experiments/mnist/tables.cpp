@@ -108,8 +108,8 @@ report::Table paper_table(const Settings& settings, const Results& results) {
 report::Table velocity_table(const Settings& settings, const Results& results) {
   report::Table table{
       "Velocity moments by every estimator, bits per dimension",
-      {"noise model", "direct", "corrected", "flow, variance head", "flow, exact divergence",
-       raise_name, ais_name, "|corrected − flow| of an image"},
+      {"model", "direct", "corrected", "flow, variance head", "flow, exact divergence", raise_name,
+       ais_name, "|corrected − flow| of an image"},
       {}};
   for (const FitPlan& plan : fit_plans(settings)) {
     if (!has_flow(plan)) continue;
@@ -118,7 +118,7 @@ report::Table velocity_table(const Settings& settings, const Results& results) {
     };
     const std::string annealed = best_anneal_row(plan, settings, results);
     table.rows.push_back(
-        {plan.noise.noise.title, cell("direct"), cell("corrected"), cell("flow_by_variance"),
+        {title(plan), cell("direct"), cell("corrected"), cell("flow_by_variance"),
          strong(cell("flow")), bits(settings, results, annealed, "/annealed/raise"),
          bits(settings, results, annealed, "/annealed/ais"), cell("disagreement")});
   }
@@ -211,7 +211,7 @@ report::Chart disagreement_chart(const Settings& settings, const Results& result
       if (look["disagreement"].is_object())
         data.push_back({{"minutes", look["minutes"]},
                         {"bits", look["disagreement"]["value"]},
-                        {"noise model", plan.noise.noise.title}});
+                        {"model", title(plan)}});
   return {"Disagreement between the paths while training runs",
           "Mean of |direct − flow| over validation images, in bits per dimension; an exact score "
           "would have none.",
@@ -219,7 +219,7 @@ report::Chart disagreement_chart(const Settings& settings, const Results& result
               data, {report::layer({{"type", "line"}, {"point", true}},
                                    {{"x", report::quantity("minutes", "minutes of training")},
                                     {"y", report::quantity("bits", "bits per dimension", true)},
-                                    {"color", report::category("noise model")}})})};
+                                    {"color", report::category("model")}})})};
 }
 
 std::vector<report::Picture> pictures(const Settings& settings, const Results& results) {

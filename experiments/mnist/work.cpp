@@ -124,7 +124,9 @@ EnergyFile trained_model(const FitPlan& plan, const Place& place, const Context&
   const std::string noise_path = place.model_file(plan.noise.row(), context.seed);
   const auto noise = find_noise(plan.noise, noise_path, context);
   check_left(noise.has_value(), noise_path, plan.noise.row());
-  const auto model = std::make_shared<EnergyModel>(noise->density, plan.fit.model, context);
+  const MnistSplit& images = place.images->split();
+  const auto model = std::make_shared<EnergyModel>(
+      noise->density, plan.fit.model, context, energy_frame(plan.fit.model, images.train, context));
   const Unfinished unfinished(path + ".checkpoint", plan.training_options());
   const auto before = unfinished.load();
   Json looks = before ? before->history : Json::array();
@@ -132,7 +134,6 @@ EnergyFile trained_model(const FitPlan& plan, const Place& place, const Context&
   if (before) calls.resume = before->tensors;
   calls.look = [&](const EnergyLook& look) { looks.push_back(look_json(look)); };
   calls.save = [&](const NamedTensors& state) { unfinished.save(state, looks); };
-  const MnistSplit& images = place.images->split();
   const EnergyFitResult result =
       fit_energy(*model, {images.train, images.validation}, plan.fit, progress, calls);
   if (result.interrupted) throw Interrupted{};
@@ -161,10 +162,9 @@ Json node_shift(const EnergyModel& model, const Tensor& pixels, const AnnealPlan
                 at::Generator& generator) {
   const torch::NoGradGuard no_grad;
   const Tensor some = pixels.slice(0, 0, plan.evaluate.rows_at_once);
-  const Tensor z =
-      model.noise().to_latent(dequantise(some, generator, model.context().dtype).x).point;
-  const Tensor shift = energy_log_ratio(model, z, plan.evaluate.nodes) -
-                       energy_log_ratio(model, z, 2 * plan.evaluate.nodes);
+  const Tensor y = model.space().enter(dequantise(some, generator, model.context().dtype).x).point;
+  const Tensor shift = energy_log_ratio(model, y, plan.evaluate.nodes) -
+                       energy_log_ratio(model, y, 2 * plan.evaluate.nodes);
   return {{"mean", shift.mean().item<double>()},
           {"rms", shift.square().mean().sqrt().item<double>()}};
 }
@@ -212,9 +212,9 @@ Json run_fit(const FitPlan& plan, const Place& place, const Context& context, Pr
   for (const char* field : {"parameters", "steps", "minutes", "recorded_graph", "looks"})
     result[field] = file.record[field];
   if (has_flow(*file.model)) {
-    const Tensor z = flow_samples(*file.model, pictures_across * pictures_across,
+    const Tensor y = flow_samples(*file.model, pictures_across * pictures_across,
                                   plan.evaluate.flow_steps, generator);
-    result["picture"] = picture(energy_pixels(*file.model, z));
+    result["picture"] = picture(energy_pixels(*file.model, y));
   }
   return result;
 }

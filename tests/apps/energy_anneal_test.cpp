@@ -6,6 +6,7 @@
 
 #include "dre/base/error.h"
 #include "tests/apps/energy_set.h"
+#include "tests/density/examples.h"
 #include "tests/support/stop_after.h"
 
 namespace dre {
@@ -44,15 +45,17 @@ EnergyAnnealOptions short_annealing() {
 
 /// An untrained model is the noise model: its normaliser is 1, and annealing finds its own bits.
 TEST(EnergyAnnealing, AnnealingAgreesOnTheNoiseModel) {
-  EnergySet set("velocity");
-  auto generator = set.context.generator("anneal");
-  Progress silent;
-  EnergyEvaluateOptions options;
-  options.nodes = 2;
-  const EnergyAnnealReport report =
-      anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
-  EXPECT_NEAR(report.log_normaliser, 0, 1e-5);
-  EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
+  for (const char* bridge : {"latent", "images"}) {
+    EnergySet set(tiny("velocity", bridge), {torch::kCPU, torch::kFloat32, 1});
+    auto generator = set.context.generator("anneal");
+    Progress silent;
+    EnergyEvaluateOptions options;
+    options.nodes = 2;
+    const EnergyAnnealReport report =
+        anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
+    EXPECT_NEAR(report.log_normaliser, 0, 1e-5) << bridge;
+    EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5) << bridge;
+  }
 }
 
 /// A stop ends every stage: the energies of the images, the pilot runs, both annealings.
@@ -106,10 +109,8 @@ TEST(EnergyAnnealing, TheTimeTiltFollowsTheTimeScore) {
   }
 }
 
-TEST(EnergyAnnealing, ForcesAreGradients) {
+void expect_forces_are_gradients(const EnergySet& set, const Tensor& z) {
   const torch::NoGradGuard no_grad;
-  const EnergySet set = moved_set();
-  const Tensor z = set.latent(1);
   const int64_t d = z.size(1);
   const double h = 1e-5;
   const Tensor offsets = h * torch::eye(d, torch::kFloat64);
@@ -118,6 +119,24 @@ TEST(EnergyAnnealing, ForcesAreGradients) {
     const Tensor rise = tilt->value(z + offsets, 0.6) - tilt->value(z - offsets, 0.6);
     EXPECT_TRUE(torch::allclose(tilt->force(z, 0.6)[0], rise / (2 * h), 1e-5, 1e-6)) << path;
   }
+}
+
+TEST(EnergyAnnealing, ForcesAreGradients) {
+  const EnergySet set = moved_set();
+  expect_forces_are_gradients(set, set.latent(1));
+}
+
+/// Chains run in the latent space of the noise model, and forces go through the noise model to the
+/// images that log r is of.
+TEST(EnergyAnnealing, ForcesAreGradientsBetweenImages) {
+  const Context context{torch::kCPU, torch::kFloat64, 1};
+  EnergySet set(tiny("velocity", "images"), context, spline_flow_example(4, 4, 1));
+  set.move_weights();
+  auto generator = context.generator("point");
+  const Tensor z = normal({1, 16}, torch::kFloat64, generator);
+  expect_forces_are_gradients(set, z);
+  const Tensor whole = energy_log_ratio(*set.model, set.model->space().of_latent(z), 12);
+  EXPECT_TRUE(torch::allclose(tilt_of(set, "time", 12, 2)->value(z, 1), whole, 1e-9, 1e-9));
 }
 
 /// A graph that was recorded at one β and one set of points is replayed at others.

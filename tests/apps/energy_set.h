@@ -14,9 +14,10 @@ inline Tensor pictures(int64_t n, int64_t side, uint64_t seed) {
   return (noise + 150 * bright).to(torch::kUInt8);
 }
 
-inline EnergyOptions tiny(const std::string& objective) {
+inline EnergyOptions tiny(const std::string& objective, const std::string& bridge = "latent") {
   EnergyOptions options;
   options.objective = objective;
+  options.bridge = bridge;
   options.width = 4;
   options.levels = 2;
   options.blocks = 1;
@@ -35,11 +36,16 @@ struct EnergySet {
 
   explicit EnergySet(const std::string& objective, torch::ScalarType type = torch::kFloat32,
                      torch::Device device = torch::kCPU)
-      : context{device, type, 1},
-        train(pictures(objective == "velocity" ? 200 : 900, side_of(objective), 1)),
-        validation(pictures(40, side_of(objective), 2)),
-        model(std::make_unique<EnergyModel>(gaussian_noise(train, 1, context), tiny(objective),
-                                            context)) {}
+      : EnergySet(tiny(objective), {device, type, 1}) {}
+
+  /// noise: null for the Gaussian of the images.
+  EnergySet(const EnergyOptions& options, const Context& context_, DensityPtr noise = nullptr)
+      : context(context_),
+        train(pictures(options.objective == "velocity" ? 200 : 900, side_of(options.objective), 1)),
+        validation(pictures(40, side_of(options.objective), 2)),
+        model(std::make_unique<EnergyModel>(noise ? noise : gaussian_noise(train, 1, context),
+                                            options, context,
+                                            energy_frame(options, train, context))) {}
 
   void move_weights() {
     const torch::NoGradGuard no_grad;
@@ -51,7 +57,7 @@ struct EnergySet {
   Tensor latent(int64_t rows) const {
     auto generator = context.generator("latent");
     const Logits logits = dequantise(validation.slice(0, 0, rows), generator, context.dtype);
-    return model->noise().to_latent(logits.x.to(context.device)).point;
+    return model->space().enter(logits.x.to(context.device)).point;
   }
 
   EnergyReport report() {

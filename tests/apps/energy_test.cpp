@@ -26,10 +26,28 @@ TEST(Energy, StartsAtTheNoiseModelOnEveryPath) {
   EXPECT_EQ(report.flow_evaluations, 32);
 }
 
+/// Of a bridge between images as of one between latent points, whatever the noise model.
+TEST(Energy, StartsAtTheNoiseModelBetweenImages) {
+  const Context context{torch::kCPU, torch::kFloat64, 1};
+  for (const DensityPtr& noise : {copula_example(16), spline_flow_example(4, 4, 1)}) {
+    EnergySet set(tiny("velocity", "images"), context, noise);
+    const EnergyReport report = set.report();
+    EXPECT_NEAR(report.direct.value, report.noise.value, 1e-9);
+    EXPECT_NEAR(report.flow.value, report.noise.value, 1e-9);
+    EXPECT_NEAR(report.flow_by_variance.value, report.noise.value, 1e-9);
+    // The noise model says the same of images in its own space.
+    EnergySet latent(tiny("velocity"), context, noise);
+    EXPECT_NEAR(report.noise.value, latent.report().noise.value, 1e-9);
+  }
+}
+
 TEST(Energy, EveryObjectiveTrainsAndEvaluates) {
-  for (const auto& objective : energy_objectives()) {
-    SCOPED_TRACE(objective);
-    EnergySet set(objective);
+  std::vector<EnergyOptions> all;
+  for (const auto& objective : energy_objectives()) all.push_back(tiny(objective));
+  for (const char* objective : {"velocity", "nce", "tre"}) all.push_back(tiny(objective, "images"));
+  for (const EnergyOptions& options : all) {
+    SCOPED_TRACE(options.objective + ", " + options.bridge);
+    EnergySet set(options, {torch::kCPU, torch::kFloat32, 1});
     Progress silent;
     const Tensor before = set.model->network().parameters().flat().clone();
     const EnergyFitResult result =
@@ -41,17 +59,28 @@ TEST(Energy, EveryObjectiveTrainsAndEvaluates) {
     const Tensor ratio = energy_log_ratio(*set.model, set.latent(3), 4);
     EXPECT_EQ(ratio.sizes(), torch::IntArrayRef({3}));
     EXPECT_TRUE(ratio.isfinite().all().item<bool>());
-    EXPECT_EQ(has_flow(*set.model), objective == "velocity");
+    EXPECT_EQ(has_flow(*set.model), options.objective == "velocity");
   }
 }
 
-TEST(Energy, TrainingBeatsTheNoiseModel) {
-  EnergySet set("velocity");
+class EnergyBridge : public ::testing::TestWithParam<const char*> {
+ protected:
+  EnergySet make_set(torch::ScalarType type = torch::kFloat32) const {
+    return EnergySet(tiny("velocity", GetParam()), {torch::kCPU, type, 1});
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, EnergyBridge, ::testing::Values("latent", "images"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(EnergyBridge, TrainingBeatsTheNoiseModel) {
+  EnergySet set = make_set();
   Progress silent;
-  EnergyFitOptions options = few_steps(120);
+  // Between images two distributions are to be learned, not one.
+  EnergyFitOptions options = few_steps(std::string(GetParam()) == "images" ? 400 : 120);
   options.train.batch = 24;
   options.train.rate = 5e-3;
-  options.train.evaluate_every = 120;
+  options.train.evaluate_every = options.train.steps;
   fit_energy(*set.model, {set.train, set.validation}, options, silent);
   const EnergyReport report = set.report();
   EXPECT_LT(report.flow.value, report.noise.value - 0.2);
@@ -98,8 +127,9 @@ TEST(Energy, JointLossMatchesDoubleBackward) {
 
 /// The flow's density is that of a map whose log-determinant can be had by finite differences; the
 /// average over an orthogonal set of signs is the exact trace.
-TEST(Energy, FlowDensityIsNormalised) {
-  EnergySet set("velocity", torch::kFloat64);
+TEST_P(EnergyBridge, FlowDensityIsNormalised) {
+  const Context context{torch::kCPU, torch::kFloat64, 1};
+  EnergySet set(tiny("velocity", GetParam()), context, spline_flow_example(4, 4, 1));
   set.move_weights();
   const int64_t d = 16, steps = 28;
   const Tensor z = set.latent(1);
@@ -118,7 +148,7 @@ TEST(Energy, FlowDensityIsNormalised) {
     const auto velocity = [&](const Tensor& at, double u) {
       const auto q = set.model->angles().at(u);
       const Tensor t = torch::full({at.size(0), 1}, q.angle / (M_PI / 2), at.options());
-      return ability<FlowField>(score)->flow(at, t).velocity * (q.slope / (M_PI / 2));
+      return ability<FlowField>(score)->flow(at, t).velocity.value * (q.slope / (M_PI / 2));
     };
     for (int64_t i = 0; i < steps; ++i) {
       const double u = static_cast<double>(i) * h;
@@ -132,7 +162,7 @@ TEST(Energy, FlowDensityIsNormalised) {
   const double step = 1e-5;
   const Tensor moves = step * torch::eye(d, torch::kFloat64);
   const Tensor jacobian = (end(z + moves) - end(z - moves)) / (2 * step);
-  const double expected = standard_normal_log_prob(end(z)).item<double>() +
+  const double expected = set.model->space().noise_log_prob(end(z)).item<double>() +
                           std::get<1>(torch::slogdet(jacobian)).item<double>();
   EXPECT_NEAR(density, expected, 2e-3);
 }
@@ -237,8 +267,8 @@ TEST(Energy, WaymarksHaveEqualSharesOfTheAngles) {
     EXPECT_NEAR(score.times()[k].item<double>() * M_PI / 2, expected[k], 1e-12);
 }
 
-TEST(Energy, CorrectionMakesTheMeanScoreVanish) {
-  EnergySet set("velocity");
+TEST_P(EnergyBridge, CorrectionMakesTheMeanScoreVanish) {
+  EnergySet set = make_set();
   set.move_weights();
   auto generator = set.context.generator("correction");
   const EnergyEvaluateOptions options;
@@ -251,9 +281,9 @@ TEST(Energy, CorrectionMakesTheMeanScoreVanish) {
   EXPECT_NEAR((energy_log_ratio(*set.model, z, 8) - before).mean().item<double>(), first, 1e-3);
 }
 
-TEST(Energy, SavedModelsSayTheSame) {
+TEST_P(EnergyBridge, SavedModelsSayTheSame) {
   const Directory directory;
-  EnergySet set("velocity");
+  EnergySet set = make_set();
   set.move_weights();
   set.model->correction = 0.5;
   save_energy(directory.path("m.safetensors"), *set.model, {{"seed", 3}});
@@ -263,24 +293,25 @@ TEST(Energy, SavedModelsSayTheSame) {
   EXPECT_TRUE(
       torch::equal(energy_log_ratio(*file.model, z, 6), energy_log_ratio(*set.model, z, 6)));
   EXPECT_EQ(file.record["seed"], 3);
+  EXPECT_EQ(file.model->space().between_images(), set.model->space().between_images());
   directory.write("bad.safetensors", "not a model");
   EXPECT_THROW(load_energy(directory.path("bad.safetensors")), Error);
 }
 
-TEST(Energy, AResumedFitEndsInTheSameWeights) {
+TEST_P(EnergyBridge, AResumedFitEndsInTheSameWeights) {
   const EnergyFitOptions options = few_steps(12);
   Progress silent;
-  EnergySet whole("velocity");
+  EnergySet whole = make_set();
   fit_energy(*whole.model, {whole.train, whole.validation}, options, silent);
   NamedTensors state;
   EnergyFitCalls calls;
   calls.save = [&](const NamedTensors& saved) { state = saved; };
-  EnergySet part("velocity");
+  EnergySet part = make_set();
   StopAfter stop(1);
   EXPECT_TRUE(
       fit_energy(*part.model, {part.train, part.validation}, options, stop, calls).interrupted);
   ASSERT_FALSE(state.empty());
-  EnergySet rest("velocity");
+  EnergySet rest = make_set();
   EnergyFitCalls resume;
   resume.resume = state;
   const EnergyFitResult result =
@@ -288,6 +319,21 @@ TEST(Energy, AResumedFitEndsInTheSameWeights) {
   EXPECT_EQ(result.steps, 12);
   EXPECT_TRUE(torch::equal(whole.model->network().parameters().flat(),
                            rest.model->network().parameters().flat()));
+}
+
+TEST(Energy, RefusesBridgesItCannotMake) {
+  const Context context{torch::kCPU, torch::kFloat32, 1};
+  const Tensor train = pictures(900, 20, 1);
+  const DensityPtr noise = gaussian_noise(train, 1, context),
+                   frame = gaussian_noise(train, 1, context);
+  for (const char* objective : {"time", "joint", "conditional"})
+    EXPECT_THROW(EnergyModel(noise, tiny(objective, "images"), context, frame), Error) << objective;
+  EXPECT_THROW(EnergyModel(noise, tiny("velocity", "images"), context), Error);
+  EXPECT_THROW(EnergyModel(noise, tiny("velocity"), context, frame), Error);
+  EXPECT_THROW(EnergyModel(nullptr, tiny("velocity"), context), Error);
+  EXPECT_THROW(EnergyModel(noise, tiny("velocity", "images"), context,
+                           gaussian_noise(pictures(200, 4, 1), 1, context)),
+               Error);
 }
 
 TEST(Energy, SamplesOfTheUntrainedFlowAreNoise) {

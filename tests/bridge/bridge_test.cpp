@@ -26,6 +26,7 @@ std::vector<Case> all_bridges() {
     cases.push_back({name + " noisy", std::make_shared<NoisyBridge>(bridge, 0.7, 0.01)});
     cases.push_back({name + " one-sided", std::make_shared<OneSidedBridge>(bridge)});
   }
+  cases.push_back({"slow brownian", std::make_shared<SlowBrownianBridge>(1.2)});
   return cases;
 }
 
@@ -79,6 +80,27 @@ TEST(Bridge, VpsdeIsAccurateNearItsStart) {
   const double b = bridge.at(t).b.value.item<double>();
   const double exact = std::sqrt(-std::expm1(-0.5 * 1e-10 * 19.9 - 1e-5 * 0.1));
   EXPECT_NEAR(b / exact, 1, 1e-6);
+}
+
+/// It is the Brownian bridge at another time, and with gamma^2 = 2 keeps unit variance.
+TEST(Bridge, TheSlowBrownianBridgeIsTheBrownianOneAtAnotherTime) {
+  const double gamma = std::sqrt(2.0);
+  const Tensor t = torch::linspace(0, 1, 21, torch::kFloat64);
+  const Coefficients slow = SlowBrownianBridge(gamma).at(t);
+  const Coefficients usual =
+      NoisyBridge(std::make_shared<LinearBridge>(), gamma).at((t * (M_PI / 2)).sin().square());
+  EXPECT_TRUE(torch::allclose(slow.a.value, usual.a.value, 1e-12, 1e-12));
+  EXPECT_TRUE(torch::allclose(slow.b.value, usual.b.value, 1e-12, 1e-12));
+  EXPECT_TRUE(torch::allclose(slow.variance.value, usual.variance.value, 1e-12, 1e-12));
+  const Tensor variance = slow.a.value.square() + slow.b.value.square() + slow.variance.value;
+  EXPECT_TRUE(torch::allclose(variance, torch::ones_like(t), 1e-12, 1e-12));
+  // Near both ends single precision still knows the size of the noise.
+  for (const double angle : {0.003, M_PI / 2 - 0.003}) {
+    const Tensor single = torch::full({1}, angle / (M_PI / 2), torch::kFloat32);
+    EXPECT_NEAR(SlowBrownianBridge(gamma).at(single).sigma().item<double>() /
+                    (gamma * std::sin(angle) * std::cos(angle)),
+                1, 1e-4);
+  }
 }
 
 TEST(DrawPoint, MomentsAreTheBridges) {

@@ -62,8 +62,8 @@ TEST_F(MnistExperiment, RunsFromStartToPage) {
     report::check_shape(table);
     EXPECT_EQ(report::to_text(table).find("missing"), std::string::npos) << report::to_text(table);
   }
-  // Three noise models, five models by annealing, two of them by their flow.
-  EXPECT_EQ(outcome.pictures.size(), 10U);
+  // Three noise models, six models by annealing, three of them by their flow.
+  EXPECT_EQ(outcome.pictures.size(), 12U);
   const Written written{"mnist", experiment->describe(), outcome, {{"command", "x"}}, {}};
   const std::string html = report::to_html(to_page(written));
   EXPECT_NE(html.find("data:image/png;base64,iVBOR"), std::string::npos);

@@ -19,6 +19,7 @@ std::vector<BridgePtr> noisy_bridges() {
   for (const char* curve : {"linear", "arithmetic", "trigonometric", "vpsde"})
     for (const double smoothing : {0.0, 0.05})
       all.push_back(std::make_shared<NoisyBridge>(testing::bridge_named(curve), 1.2, smoothing));
+  all.push_back(std::make_shared<SlowBrownianBridge>(1.2));
   return all;
 }
 
@@ -29,7 +30,7 @@ BridgePtr one_sided(const std::string& curve) {
 /// Sum over i of d velocity_i / d x_i, by autograd.
 Tensor trace_of_jacobian(const FlowField& field, const Tensor& x, const Tensor& t) {
   const Tensor rows = x.detach().clone().requires_grad_();
-  const Tensor velocity = field.flow(rows, t).velocity;
+  const Tensor velocity = field.flow(rows, t).velocity.value;
   Tensor trace = torch::zeros({x.size(0)}, x.options());
   for (int64_t i = 0; i < x.size(1); ++i)
     trace += testing::gradients(velocity.select(1, i).sum(), {rows})[0].select(1, i);
@@ -48,7 +49,7 @@ void expect_exact(const FlowScore& score, const GaussianEnds& ends, const Bridge
   EXPECT_LT(difference(flow.divergence, trace_of_jacobian(score, x, t)), 1e-9);
   // The continuity equation d/dt log p + div u + u.grad log p = 0 with the oracle's scores.
   const Tensor transported =
-      flow.divergence + (flow.velocity * oracle.data_score(path, x, t)).sum(1);
+      flow.divergence + (flow.velocity.value * oracle.data_score(path, x, t)).sum(1);
   EXPECT_LT(difference(transported, -oracle.time_score(path, x, t)), 1e-9);
 }
 
@@ -58,6 +59,38 @@ TEST(VelocityScore, ExactHeadsGiveTheExactScoresAndFlow) {
       const GaussianEnds ends = testing::gaussian_ends(d);
       expect_exact(testing::exact_velocity_score(ends, bridge), ends, bridge);
     }
+}
+
+/// A network that speaks in the units of scaled heads says the same, and its tangents follow them.
+TEST(VelocityScore, ScaledHeadsAreHeadsInOtherUnits) {
+  const int64_t d = 3;
+  const double finest = 0.05;
+  const GaussianEnds ends = testing::gaussian_ends(d);
+  for (const BridgePtr& bridge : noisy_bridges()) {
+    const auto plain = testing::velocity_heads(ends, bridge);
+    const auto scaled = [=](const Dual& x, const Dual& t) {
+      const std::vector<Tensor> heads = plain(x, t).value.split(d, 1);
+      const Coefficients at = bridge->at(t.value);
+      const Tensor size = at.variance.value + finest, speed = at.b.first;
+      return Dual(
+          torch::cat({heads[0] * size.sqrt(), heads[1] / speed, heads[2] * size / speed}, 1));
+    };
+    expect_exact(VelocityScore(testing::exact_parts(scaled, 3 * d, bridge, d), finest), ends,
+                 bridge);
+    VelocityScore any(testing::exact_parts({}, 3 * d, bridge, d), finest);
+    testing::randomise(any.network().parameters());
+    const testing::Points at = draw_points(15, d);
+    testing::expect_tangents("time", at,
+                             [&](const Dual& x, const Dual& t) { return any.time_score(x, t); });
+    testing::expect_tangents("data", at,
+                             [&](const Dual& x, const Dual& t) { return any.data_score(x, t); });
+    const testing::Points way = testing::direction_of(at);
+    const Tensor rows = at.x.clone().requires_grad_(), t = at.t.clone().requires_grad_();
+    const Dual velocity = any.flow({rows, way.x}, t).velocity;
+    const Tensor slope =
+        testing::directional(velocity.value, {rows, t}, {way.x, torch::zeros_like(t)});
+    EXPECT_LT(difference(velocity.tangent, slope), 1e-9);
+  }
 }
 
 TEST(VelocityScore, ZeroHeadsOnTheReferenceAreExactToo) {
@@ -133,7 +166,7 @@ TEST(OneSidedVelocityScore, IsExactAtBothEnds) {
     EXPECT_LT(difference(score.time_score(x, t).value, oracle.time_score(path, x, t)), 1e-9) << end;
     EXPECT_LT(difference(score.data_score(x, t).value, oracle.data_score(path, x, t)), 1e-9) << end;
     const FlowPoint flow = score.flow(x, t);
-    EXPECT_TRUE(flow.velocity.isfinite().all().item<bool>()) << end;
+    EXPECT_TRUE(flow.velocity.value.isfinite().all().item<bool>()) << end;
     EXPECT_LT(difference(flow.divergence, trace_of_jacobian(score, x, t)), 1e-9) << end;
   }
 }

@@ -24,6 +24,26 @@ TEST(AngleDensity, QuantilesRunFromEndToEndWithTheSlopeOfTheDensity) {
   }
 }
 
+TEST(AngleDensity, OfBothEndsIsThatOfTwiceTheAngle) {
+  const double low = 0.003;
+  const AngleDensity density = AngleDensity::of_both_ends(low);
+  EXPECT_NEAR(density.at(0).angle, low, 1e-12);
+  EXPECT_NEAR(density.at(1).angle, M_PI / 2 - low, 1e-12);
+  EXPECT_EQ(density.low(), low);
+  EXPECT_NEAR(density.high(), M_PI / 2 - low, 1e-15);
+  double total = 0;
+  for (const double u : {0.01, 0.3, 0.5, 0.62, 0.99}) {
+    const double h = 1e-5;
+    const AngleDensity::Quantile at = density.at(u);
+    EXPECT_NEAR(density.at(1 - u).angle, M_PI / 2 - at.angle, 1e-12);
+    EXPECT_NEAR((density.at(u + h).angle - density.at(u - h).angle) / (2 * h) / at.slope, 1, 1e-6);
+    const double cotangent = 1 / std::tan(2 * at.angle);
+    const double here = at.slope * std::sqrt(2 * cotangent * cotangent + 1);
+    if (total == 0) total = here;
+    EXPECT_NEAR(here / total, 1, 1e-9);
+  }
+}
+
 TEST(AngleSampler, DrawsOneTimeInEachCell) {
   const AngleDensity density(0.003, M_PI / 2 - 1e-4);
   const AngleSampler sampler(density, torch::kFloat64);
