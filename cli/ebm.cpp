@@ -123,7 +123,10 @@ int fit(int argc, char** argv) {
   ProgressBar progress(who, run.quiet);
   const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
   EnergyModel model(noise_of(config, data, context), config.fit.model, context, frame);
-  CheckpointFile checkpoint(config.out, to_json(config.fit), {{"noise", config.noise}});
+  CheckpointFile checkpoint(config.out, to_json(config.fit),
+                            {{"noise", config.noise},
+                             {"noise_model", config.noise_model},
+                             {"seed", config.machine.seed}});
   EnergyFitCalls calls;
   calls.resume = checkpoint.start(resume, progress);
   Log log(config.out + ".log.jsonl", !calls.resume.empty());
@@ -267,6 +270,7 @@ struct SampleConfig {
 
 Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Generator& generator,
                         Progress& progress) {
+  const torch::NoGradGuard no_grad;
   const auto where = model.context().options();
   config.anneal.chains = std::max<int64_t>(2, config.count);
   const auto tilt = make_tilt(model, config.evaluate, config.anneal);

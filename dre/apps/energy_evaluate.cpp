@@ -106,10 +106,10 @@ double zero_mean_correction(const EnergyModel& model, const Tensor& y,
   for (const Tensor& block : y.split(options.rows_at_once)) {
     const auto points = [&](const Tensor& t) {
       const Tensor data = block.repeat_interleave(options.nodes, 0);
-      const Tensor noise = model.space().draw_noise(block.size(0), generator);
-      return draw_point(*model.bridge(), data, noise.repeat_interleave(options.nodes, 0), t,
-                        generator)
-          .x;
+      // A one-sided bridge draws the noise itself.
+      const Tensor noise =
+          model.space().between_images() ? model.space().draw_noise(data.size(0), generator) : data;
+      return draw_point(*model.bridge(), data, noise, t, generator).x;
     };
     total +=
         integrate_score(*score, block.size(0), nodes, points).sum(torch::kFloat64).item<double>();

@@ -61,7 +61,6 @@ class NoisePoints {
   int64_t oldest() const { return oldest_; }
   void begin_at(int64_t oldest) {
     oldest_ = oldest;
-    if (!kept_.defined()) return;
     for (int64_t i = 0; i < noise_blocks; ++i) place(oldest + i);
   }
 
@@ -207,9 +206,10 @@ EnergyLook EnergyTrainer::look(double loss) {
 NamedTensors EnergyTrainer::state() const {
   NamedTensors all = {{"weights", weights_.detach().clone().cpu()},
                       {"generator", generator_.get_state()},
-                      {"oldest_noise", torch::tensor(noise_.oldest())},
                       {"steps", torch::tensor(result_.steps)},
                       {"seconds", torch::tensor({seconds(), looking_}, torch::kFloat64)}};
+  if (model_.space().between_images())
+    all.emplace_back("oldest_noise", torch::tensor(noise_.oldest()));
   NamedTensors adam = adam_.state();
   for (auto& [name, tensor] : adam) tensor = tensor.cpu();
   append(all, "adam", adam);
@@ -222,7 +222,7 @@ void EnergyTrainer::restore(const NamedTensors& state) {
   generator_.set_state(at(state, "generator"));
   adam_.restore(under(state, "adam"));
   result_.steps = at(state, "steps").item<int64_t>();
-  noise_.begin_at(at(state, "oldest_noise").item<int64_t>());
+  if (model_.space().between_images()) noise_.begin_at(at(state, "oldest_noise").item<int64_t>());
   seconds_before_ = at(state, "seconds")[0].item<double>();
   looking_ = at(state, "seconds")[1].item<double>();
 }

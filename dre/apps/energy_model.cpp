@@ -24,9 +24,8 @@ const FileKind energy_kind{"dre-energy", "energy model", 1};
 /// Angles end here: log tan theta is an input of the network.
 constexpr double gap_at_end = 1e-4;
 
-/// Heads of a bridge between images: data score, drift and contraction, the first two of which are
-/// images in pixel space, too.
-constexpr int64_t two_sided_heads = 3, two_sided_pixel_heads = 2;
+/// Heads of a bridge between images: data score, drift and contraction.
+constexpr int64_t two_sided_heads = 3;
 
 struct Request {
   const EnergyOptions& options;
@@ -55,19 +54,18 @@ PixelMap pixel_map(const Request& request) {
 }
 
 NetworkPtr residual_unet(const Request& request) {
+  const PixelMap pixels = pixel_map(request);
   ResidualUnetOptions options;
   options.side = request.side();
   options.width = request.options.width;
   options.levels = request.options.levels;
   options.blocks = request.options.blocks;
-  options.pixel_heads = request.options.pixel_head ? 1 : 0;
-  if (request.space.between_images()) {
-    options.heads = two_sided_heads;
-    if (request.options.pixel_head) options.pixel_heads = two_sided_pixel_heads;
-  }
+  if (request.space.between_images()) options.heads = two_sided_heads;
+  options.pixel_heads = options.heads - 1;  // all but what is a variance or a contraction
+  if (!pixels || !request.options.pixel_head) options.pixel_heads = 0;
   if (request.options.groups > 0) options.groups = request.options.groups;
   auto generator = request.context.generator("weights");
-  return std::make_shared<ResidualUnet>(options, pixel_map(request), request.context, generator);
+  return std::make_shared<ResidualUnet>(options, pixels, request.context, generator);
 }
 
 NetworkPtr unet(const Request& request, bool time, int64_t outputs, bool data_score = false) {
@@ -120,8 +118,8 @@ ScorePtr telescope_score(ScoreParts parts, const Request& request) {
 struct Recipe {
   NetworkPtr (*network)(const Request&);
   ScorePtr (*score)(ScoreParts, const Request&);
-  bool one_sided;       ///< the bridge draws the noise itself
-  bool of_tangents;     ///< so is the loss; a curved view gives no gradients of its tangents
+  bool noisy;           ///< needs a bridge with noise of its own
+  bool of_tangents;     ///< the loss is of tangents, of which a curved view gives no gradients
   bool between_images;  ///< whether it can be learned on a bridge between images
 };
 
@@ -142,11 +140,11 @@ const std::vector<Named<Recipe>>& recipes() {
   return table;
 }
 
-BridgePtr energy_bridge(bool one_sided, bool between_images) {
-  auto inner = std::make_shared<TrigonometricBridge>();
-  if (!one_sided) return inner;
-  if (between_images) return std::make_shared<SlowBrownianBridge>(std::sqrt(2.0));
-  return std::make_shared<OneSidedBridge>(std::move(inner));
+BridgePtr energy_bridge(const Recipe& recipe, const BridgeSpace& space) {
+  auto plain = std::make_shared<TrigonometricBridge>();
+  if (!recipe.noisy) return plain;
+  if (space.between_images()) return std::make_shared<SlowBrownianBridge>(std::sqrt(2.0));
+  return std::make_shared<OneSidedBridge>(std::move(plain));  // the noise model itself is the noise
 }
 
 AngleDensity energy_angles(const EnergyOptions& options) {
@@ -168,14 +166,16 @@ void EnergyOptions::visit(OptionVisitor& v) {
   v("blocks", blocks, at_least(1), "residual blocks a level, down and up (velocity)");
   v("groups", groups, at_least(0), "groups of a norm; 0: 8 (velocity), 32 (others)");
   v("pixel-head", pixel_head,
-    "a part of the velocity is predicted in pixel space, where the network sees pixels (velocity)");
+    "a part of the velocity, between images of data score and drift, is predicted in pixel space, "
+    "where the network sees pixels (velocity)");
   v("pixel-view", pixel_view,
-    "the network sees latent points as pixels, too; slower. Not with time and joint but where the "
-    "noise model is Gaussian or the bridge between images, whose pixels velocity sees in any case");
+    "the network sees latent points as pixels, too; slower. Not with time and joint unless the "
+    "noise model is Gaussian. Velocity sees pixels in any case where that is so, or where the "
+    "bridge runs between images");
   v("bridges", bridges, at_least(1), "intermediate distributions (tre)");
   v("waymarks", waymarks, Names{"even", "angles"},
     "where these lie: evenly in time, or with equal shares of the angles that score networks are "
-    "trained at, many of them near the data (tre)");
+    "trained at, many of them near the data and, between images, near the noise model's (tre)");
   v("least-angle", least_angle, Range{0, 1, true, true},
     "distance from the data, and from images of the noise model, at which training and integrals "
     "start, as an angle");
@@ -207,7 +207,7 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
         "the objective '", options.objective,
         "' cannot be learned with a pixel view of the noise model '", noise_->name(),
         "'; use --no-pixel-view or another objective");
-  bridge_ = energy_bridge(recipe.one_sided, space_.between_images());
+  bridge_ = energy_bridge(recipe, space_);
   const Request request{options_, noise_, space_, angles_, context};
   network_ = recipe.network(request);
   network_->parameters().flatten();

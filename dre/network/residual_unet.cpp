@@ -107,15 +107,14 @@ ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& p
       add_stack(parameters_, "embedding", {time_feature_count, make.embedding(), make.embedding()},
                 "silu", false, context, generator);
   const int64_t inputs = pixels ? 4 : 3;
-  if (!pixels) options_.pixel_heads = 0;
   check(options.pixel_heads <= options.heads, options.pixel_heads, " of ", options.heads,
         " heads cannot be in pixel space");
-  check(options_.pixel_heads == 0 || pixels.back, "a pixel head needs a map with a way back");
+  check(options.pixel_heads == 0 || pixels.back, "a pixel head needs a map with a way back");
   first_ = make.conv("first", {inputs, options.width, 3, {1, 1}, true});
   for (int64_t k = 0; k < options.levels; ++k) levels_.push_back(make.level(k));
   last_norm_ = make.norm("last_norm", options.width);
   last_ = make.conv(
-      "last", {options.width, options.heads + options_.pixel_heads, 3, {1, 1}, true, false, true});
+      "last", {options.width, options.heads + options.pixel_heads, 3, {1, 1}, true, false, true});
 }
 
 Dual ResidualUnet::input(const Dual& x) const {

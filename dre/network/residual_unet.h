@@ -22,7 +22,7 @@ struct ResidualUnetOptions {
   int64_t levels = 3;
   int64_t blocks = 2;
   int64_t groups = 8;
-  int64_t pixel_heads = 1;
+  int64_t pixel_heads = 0;
 
   void visit(OptionVisitor& v) {
     v("side", side, at_least(4), "pixels along each side of an image");

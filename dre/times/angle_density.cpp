@@ -36,12 +36,13 @@ AngleDensity::AngleDensity(double low, double high) : low_(low), high_(high) {
 }
 
 AngleDensity AngleDensity::of_both_ends(double low) {
+  check(low < quarter_turn / 2,
+        "the least angle from both ends must be below an eighth of a turn, ", quarter_turn / 2,
+        ", got ", low);
   AngleDensity density(2 * low, quarter_turn);
   density.mirrored_ = true;
   return density;
 }
-
-double AngleDensity::high() const { return mirrored_ ? quarter_turn - low() : high_; }
 
 AngleDensity::Quantile AngleDensity::at(double u) const {
   constexpr double rounding = 1e-12;  // of the quadrature nodes that callers ask for

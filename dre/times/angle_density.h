@@ -15,7 +15,8 @@ class AngleDensity final {
   /// Angles between which times are drawn, 0 < low < high <= pi / 2.
   AngleDensity(double low, double high);
 
-  /// Of a Brownian bridge: proportional to sqrt(2 cot^2 2 theta + 1), from low to pi / 2 - low.
+  /// Of a Brownian bridge: proportional to sqrt(2 cot^2 2 theta + 1), from low to pi / 2 - low, 0 <
+  /// low < pi / 4.
   static AngleDensity of_both_ends(double low);
 
   /// theta and d theta / du at the share u of the distribution, u in [0, 1].
@@ -23,9 +24,6 @@ class AngleDensity final {
     double angle, slope;
   };
   Quantile at(double u) const;
-
-  double low() const { return mirrored_ ? low_ / 2 : low_; }
-  double high() const;
 
  private:
   Quantile unmirrored(double u) const;

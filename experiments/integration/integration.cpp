@@ -163,50 +163,77 @@ Json run_sampler(const std::string& times, const Settings& settings, const Conte
           {"mse_normalised", (error + trained.normalisation()).square().mean().item<double>()}};
 }
 
-/// Where the minimiser is known: the exact time score of the 2-D task plus h(t) = sum_k c_k t^k.
-/// The paper's loss is a quadratic form of c whose best is h = 0; what a weighting makes of it is
-/// its bias. The curve of losses is that of the exact score itself. Boundary terms are weighted as
-/// in training.
-Json run_bias(const std::string& name, const Settings& settings, const Context& given) {
+/// The 2-D task with its exact time score.
+struct ExactTask {
+  BridgePtr bridge;
+  ReferencePtr path;
+  ScorePtr score;  // the reference alone: a new network says 0
+  std::unique_ptr<Objective> objective;
+
+  explicit ExactTask(const Context& context) {
+    BridgeOptions named;
+    named.bridge = "vpsde";
+    bridge = make_bridge(named);
+    const Tensor zero = torch::zeros({2}, torch::kFloat64), one = torch::ones_like(zero);
+    path = std::make_shared<const GaussianPath>(bridge, GaussianEnds{4 * one, one, zero, one});
+    score = make_score("time", {}, bridge, path, 2, context);
+    ObjectiveOptions by_parts;
+    by_parts.matching = "boundary";
+    objective = make_objective("time", *score, bridge, second_moments(path->ends()), by_parts);
+  }
+
+  static Batch draw(int64_t n, at::Generator& generator) {
+    const Tensor numerator = normal({n, 2}, torch::kFloat64, generator) + 4;
+    return {numerator, normal({n, 2}, torch::kFloat64, generator)};
+  }
+};
+
+/// The paper's loss of the exact score plus h = sum_k c_k u^k, u the share of the interval of
+/// times: c' A c + 2 b' c. Boundary terms are weighted as in training.
+struct PolynomialLoss {
+  Tensor k = torch::arange(5, torch::kFloat64);
+  Tensor a = torch::zeros({5, 5}, torch::kFloat64), b = torch::zeros({5}, torch::kFloat64);
+
+  /// s: the exact score at points of the bridge, [n, 1]; length: of the interval
+  void add(const Times& times, const Tensor& s, double length) {
+    const Tensor u = times.t, weight = times.weight.unsqueeze(1);
+    const Tensor powers = u.pow(k), slopes = k * u.pow((k - 1).clamp_min(0)) / length;
+    a += (weight * powers).t().matmul(powers) / u.size(0);
+    // h is c_0 at the start and the sum of all c_k at the end.
+    b += (weight * (slopes + s * powers)).mean(0) +
+         times.boundary_weight.mean() / length * ((k == 0).to(torch::kFloat64) - 1);
+  }
+
+  /// The integral over u of the best h.
+  double drift() const { return (-torch::linalg_solve(a, b) / (k + 1)).sum().item<double>(); }
+};
+
+Json bias_options(const std::string& times, const Settings& settings) {
+  return {{"times", times}, {"rows", 256}, {"batches", settings.pick(4'000, 400, 20)}};
+}
+
+/// Where the minimiser is known: the best h of the loss is 0, and what a weighting makes of it is
+/// its bias. The curve of losses is that of the exact score itself.
+Json run_bias(const Json& how, const Context& given) {
   const torch::NoGradGuard no_grad;
   const Context context{torch::kCPU, torch::kFloat64, given.seed};
-  const int64_t degree = 4, n = 256, batches = settings.pick(4'000, 400, 20);
-  BridgeOptions named;
-  named.bridge = "vpsde";
-  const BridgePtr bridge = make_bridge(named);
-  const Tensor zero = torch::zeros({2}, torch::kFloat64), one = torch::ones_like(zero);
-  const auto path =
-      std::make_shared<const GaussianPath>(bridge, GaussianEnds{4 * one, one, zero, one});
-  const ScorePtr exact = make_score("time", {}, bridge, path, 2, context);  // a network that says 0
-  ObjectiveOptions by_parts;
-  by_parts.matching = "boundary";
-  const auto objective =
-      make_objective("time", *exact, bridge, second_moments(path->ends()), by_parts);
+  const ExactTask task(context);
+  const int64_t n = how["rows"], batches = how["batches"];
   TimeOptions options;
-  options.times = name;
+  options.times = how["times"];
   const auto sampler = make_time_sampler(options);
-  auto times_generator = context.generator("times"), rows = context.generator("rows");
-  const auto [from, to] = objective->interval();
-  const double length = to - from;
-  const Tensor k = torch::arange(degree + 1, torch::kFloat64);
-  Tensor form = torch::zeros({degree + 1, degree + 1}, torch::kFloat64), line = zeros_like(k);
+  auto drawn_times = context.generator("times"), drawn_rows = context.generator("rows");
+  const Interval range = task.objective->interval();
+  PolynomialLoss loss;
   for (int64_t i = 0; i < batches; ++i) {
-    const Batch batch{normal({n, 2}, torch::kFloat64, rows) + 4,
-                      normal({n, 2}, torch::kFloat64, rows)};
-    const Times times = sampler->draw(n, torch::kFloat64, times_generator);
-    const Tensor t = from + length * times.t;
-    const Tensor x = point_at(*bridge, batch.x0, batch.x1, {}, t).x;
-    const Tensor powers = times.t.pow(k), slopes = k * times.t.pow((k - 1).clamp_min(0)) / length;
-    const Tensor weight = times.weight.unsqueeze(1);
-    const Tensor s = path->time_score(x, t).value.sum(1, true);
-    form += (weight * powers).t().matmul(powers) / n;
-    // At the ends of the interval h is c_0 and the sum of all c_k.
-    line += (weight * (slopes + s * powers)).mean(0) +
-            times.boundary_weight.mean() / length * ((k == 0).to(torch::kFloat64) - 1);
-    sampler->observe(times, objective->terms(batch, t, rows).at_time);
+    const Batch batch = ExactTask::draw(n, drawn_rows);
+    const Times times = sampler->draw(n, torch::kFloat64, drawn_times);
+    const Tensor t = range.from + range.length() * times.t;
+    const Tensor x = point_at(*task.bridge, batch.x0, batch.x1, {}, t).x;
+    loss.add(times, task.path->time_score(x, t).value.sum(1, true), range.length());
+    sampler->observe(times, task.objective->terms(batch, t, drawn_rows).at_time);
   }
-  const Tensor c = -torch::linalg_solve(form, line);
-  return {{"drift", length * (c / (k + 1)).sum().item<double>()}};
+  return {{"drift", range.length() * loss.drift()}};
 }
 
 struct Sampler {
@@ -251,11 +278,9 @@ class Integration final : public Experiment {
                        }});
     for (const auto& sampler : samplers())
       for (int64_t seed = 0; seed < settings.seeds; ++seed)
-        all.push_back({sampler.bias_row(),
-                       seed,
-                       {{"times", sampler.name}},
-                       [settings, sampler](const Context& c, Progress&) {
-                         return run_bias(sampler.name, settings, c);
+        all.push_back({sampler.bias_row(), seed, bias_options(sampler.name, settings),
+                       [how = bias_options(sampler.name, settings)](const Context& c, Progress&) {
+                         return run_bias(how, c);
                        }});
     return all;
   }

@@ -3,6 +3,7 @@
 
 #include "dre/apps/energy_fit.h"
 #include "dre/data/mnist.h"
+#include "dre/density/flow.h"
 
 namespace dre::testing {
 
@@ -29,6 +30,20 @@ inline EnergyOptions tiny(const std::string& objective, const std::string& bridg
 /// Four pixels along each side are enough for the residual U-Net, the paper's needs twenty.
 inline int64_t side_of(const std::string& objective) { return objective == "velocity" ? 4 : 20; }
 
+/// A copula that has seen nothing of the images but their means and sizes, column by column.
+inline DensityPtr copula_noise(const Tensor& pixels, const Context& context) {
+  FlowOptions options;
+  options.dimension = pixels.size(1);
+  options.copula_bins = 16;
+  auto flow = std::make_shared<Flow>("copula", options, context);
+  auto generator = context.device_generator("noise model");
+  flow->initialise(dequantise(pixels.to(context.device), generator, context.dtype).x);
+  const torch::NoGradGuard no_grad;
+  Tensor weights = flow->parameters().flat();
+  weights += 0.1 * normal(weights.sizes(), weights.options(), generator);
+  return flow;
+}
+
 struct EnergySet {
   Context context;
   Tensor train, validation;
@@ -38,14 +53,16 @@ struct EnergySet {
                      torch::Device device = torch::kCPU)
       : EnergySet(tiny(objective), {device, type, 1}) {}
 
-  /// noise: null for the Gaussian of the images.
+  /// noise: null for the Gaussian of the images, or a copula where the bridge runs between images.
   EnergySet(const EnergyOptions& options, const Context& context_, DensityPtr noise = nullptr)
       : context(context_),
         train(pictures(options.objective == "velocity" ? 200 : 900, side_of(options.objective), 1)),
         validation(pictures(40, side_of(options.objective), 2)),
-        model(std::make_unique<EnergyModel>(noise ? noise : gaussian_noise(train, 1, context),
-                                            options, context,
-                                            energy_frame(options, train, context))) {}
+        model(std::make_unique<EnergyModel>(
+            noise                        ? noise
+            : options.bridge == "images" ? copula_noise(train, context)
+                                         : gaussian_noise(train, 1, context),
+            options, context, energy_frame(options, train, context))) {}
 
   void move_weights() {
     const torch::NoGradGuard no_grad;

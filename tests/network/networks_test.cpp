@@ -106,8 +106,10 @@ UnetOptions small_unet() {
   return options;
 }
 
-ResidualUnetOptions small_residual_unet() {
+ResidualUnetOptions small_residual_unet(int64_t heads = 2) {
   ResidualUnetOptions options;
+  options.heads = heads;
+  options.pixel_heads = heads - 1;
   options.side = 4;
   options.width = 4;
   options.levels = 2;
@@ -128,6 +130,26 @@ PixelMap curved_map() {
   PixelMap map;
   map.view = [](const Dual& z) { return tanh(z * 0.5 + 0.25); };
   return map;
+}
+
+/// As velocity moments use it: all heads but the last have a part in pixel space.
+Case residual_unet_case(const std::string& name, int64_t heads) {
+  const ResidualUnetOptions options = small_residual_unet(heads);
+  return {name,
+          [options](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
+            return std::make_unique<ResidualUnet>(
+                options,
+                linear_pixel_map(to_small_pixels().to(c.options()), small_offset().to(c.options())),
+                c, g);
+          },
+          [options](const Plain& p, const Tensor& x, const Tensor& t) {
+            return testing::plain_residual_unet(p, x, t, options, to_small_pixels(),
+                                                small_offset());
+          },
+          16,
+          true,
+          16 * heads,
+          16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 37 * (2 * heads - 1)};
 }
 
 const std::vector<Case>& cases() {
@@ -196,18 +218,8 @@ const std::vector<Case>& cases() {
          return testing::plain_unet(p, x, t, 20, 4, torch::tanh(0.5 * x + 0.25));
        },
        400, true, 2, 160 + 12312 + 176 + 13645 + 802 + 36},
-      {"residual_unet",
-       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
-         return std::make_unique<ResidualUnet>(
-             small_residual_unet(),
-             linear_pixel_map(to_small_pixels().to(c.options()), small_offset().to(c.options())), c,
-             g);
-       },
-       [](const Plain& p, const Tensor& x, const Tensor& t) {
-         return testing::plain_residual_unet(p, x, t, small_residual_unet(), to_small_pixels(),
-                                             small_offset());
-       },
-       16, true, 32, 16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 111},
+      residual_unet_case("residual_unet", 2),
+      residual_unet_case("residual_unet_three_heads", 3),
       {"gated_mlp",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
          GatedMlpOptions options;

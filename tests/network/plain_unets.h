@@ -123,9 +123,11 @@ inline Tensor plain_residual_unet(const Plain& p, const Tensor& x, const Tensor&
   }
   const Tensor out =
       net.conv("last", net.norm_silu("last_norm", image, o.groups), 1, 1).reshape({n, -1});
-  const Tensor first =
-      out.narrow(1, 0, d) + torch::mm(out.narrow(1, o.heads * d, d), torch::inverse(to_pixels).t());
-  return torch::cat({first, out.narrow(1, d, (o.heads - 1) * d)}, 1);
+  const std::vector<Tensor> all = out.split(d, 1);
+  std::vector<Tensor> heads(all.begin(), all.begin() + o.heads);
+  for (int64_t k = 0; k < o.pixel_heads; ++k)
+    heads[k] = heads[k] + torch::mm(all[o.heads + k], torch::inverse(to_pixels).t());
+  return torch::cat(heads, 1);
 }
 
 }  // namespace dre::testing

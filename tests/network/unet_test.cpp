@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dre/base/error.h"
 #include "dre/network/residual_unet.h"
 
 namespace dre {
@@ -29,6 +30,24 @@ TEST(ResidualUnet, StartsAtZero) {
   const Tensor out = network.forward(x, torch::full({3, 1}, 0.5)).value;
   EXPECT_EQ(out.sizes(), torch::IntArrayRef({3, 128}));
   EXPECT_EQ(out.abs().max().item<float>(), 0);
+}
+
+TEST(ResidualUnet, RefusesPixelHeadsItCannotMake) {
+  const Context context;
+  auto generator = context.generator("unet");
+  const Tensor same = torch::eye(64), offset = torch::zeros({64});
+  const auto make = [&](int64_t heads, const PixelMap& pixels) {
+    ResidualUnetOptions options;
+    options.side = 8;
+    options.width = 8;
+    options.pixel_heads = heads;
+    return ResidualUnet(options, pixels, context, generator).outputs();
+  };
+  EXPECT_EQ(make(2, linear_pixel_map(same, offset)), 128);
+  EXPECT_THROW(make(3, linear_pixel_map(same, offset)), Error);
+  EXPECT_THROW(make(1, {}), Error);
+  EXPECT_THROW(make(1, {[](const Dual& z) { return z; }}), Error);
+  EXPECT_THROW(linear_pixel_map(same, torch::zeros({63})), Error);
 }
 
 TEST(ResidualUnet, TimesBeyondTheTrainedOnesGiveTheLastTrained) {
