@@ -303,8 +303,7 @@ class Integration final : public Experiment {
         "drift: the integral of E[s] over time on held-out rows, which is 0 for a true time score. "
         "Errors of a network in training hide what a weighting does to it. The last column shows "
         "that alone: a score that is exact but for a polynomial of time, at the minimum of the "
-        "loss "
-        "over its coefficients, which is at zero for the loss without weights."};
+        "loss over its coefficients, which is at zero for the loss without weights."};
     return out;
   }
 

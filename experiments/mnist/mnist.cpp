@@ -87,8 +87,7 @@ class Mnist final : public Experiment {
              " test images, each with one draw of the noise. Errors are one standard error over "
              "images. Between images training draws from a few thousand images of the noise model, "
              "renewed bit by bit. Convolutions run in bfloat16 where there is CUDA; in annealing "
-             "only those "
-             "that drive the chains, or none (NCE, TRE)."),
+             "only those that drive the chains, or none (NCE, TRE)."),
         text("log r is the integral over time by ", fit.evaluate.nodes,
              " Gauss–Legendre nodes. AIS and RAISE refer to the energy with ", plan.evaluate.nodes,
              " nodes: ", plan.anneal.chains, " chains, ", plan.anneal.leapfrogs,

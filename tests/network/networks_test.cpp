@@ -2,8 +2,6 @@
 /// with LibTorch's own operations and differentiated by double backward in float64.
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "dre/base/error.h"
 #include "dre/network/gated_mlp.h"
 #include "dre/network/joint_mlp.h"
@@ -13,14 +11,13 @@
 #include "dre/network/quadratic.h"
 #include "dre/network/unet.h"
 #include "tests/dual/jvp.h"
+#include "tests/network/plain_networks.h"
 #include "tests/network/plain_unets.h"
 
 namespace dre {
 namespace {
 
-using testing::difference;
-using testing::Plain;
-using testing::Tensors;
+using namespace dre::testing;
 
 struct Case {
   std::string name;
@@ -33,56 +30,6 @@ struct Case {
 };
 
 void PrintTo(const Case& item, std::ostream* out) { *out << item.name; }
-
-Tensor plain_elu(const Tensor& x) { return torch::where(x > 0, x, torch::expm1(x.clamp_max(0))); }
-Tensor plain_silu(const Tensor& x) { return x * torch::sigmoid(x); }
-Tensor plain_leaky(const Tensor& x) { return torch::where(x > 0, x, 0.3 * x); }
-
-Tensor plain_stack(const Plain& p, const std::string& name, Tensor x,
-                   Tensor (*activation)(const Tensor&)) {
-  for (int i = 0; p.count(text(name, ".", i, ".weight")); ++i) {
-    if (i > 0) x = activation(x);
-    x = torch::mm(x, p.at(text(name, ".", i, ".weight")).t()) + p.at(text(name, ".", i, ".bias"));
-  }
-  return x;
-}
-
-Tensor plain_joint(const Plain& p, const Tensor& x, const Tensor& t) {
-  const Tensor trunk = plain_stack(p, "trunk", torch::cat({x, t}, 1), plain_elu);
-  const int64_t half = trunk.size(1) / 2;
-  return torch::cat({plain_stack(p, "time", trunk.narrow(1, 0, half), plain_elu),
-                     plain_stack(p, "data", trunk.narrow(1, half, half), plain_elu)},
-                    1);
-}
-
-/// One inverse a row, as the formulas are written.
-Tensor plain_gaussian(const Plain& p, const Tensor& x, const Tensor& t) {
-  const Tensor& root = p.at("root");
-  const Tensor identity = torch::eye(x.size(1), x.options());
-  const Tensor excess = torch::matrix_exp((root + root.t()) / 2) - identity;
-  const Tensor m = torch::inverse(identity + (1 - t * t).unsqueeze(2) * excess);
-  const Tensor column = x.unsqueeze(2), z = torch::matmul(m, column);
-  const Tensor energy = torch::matmul(z.transpose(1, 2), torch::matmul(excess, z)).squeeze(2);
-  const Tensor trace = (torch::matmul(excess, m) * identity).sum({1, 2}).unsqueeze(1);
-  return torch::cat({-t * (energy - trace), -z.squeeze(2)}, 1);
-}
-
-Tensor plain_gaussian_1d(const Plain& p, const Tensor& x, const Tensor& t) {
-  const double gap = 1 - 0.3 * 0.3;
-  const Tensor v = 1 - gap * (1 - t * t), offset = x - p.at("theta");
-  return torch::cat({t * gap * (offset * offset - v) / (v * v), -offset / v}, 1);
-}
-
-Tensor plain_gated(const Plain& p, const Tensor& x, const Tensor& t) {
-  const Tensor gates = plain_stack(p, "gates", 4 * t - 2, plain_silu);
-  const auto dense = [&](const std::string& name, const Tensor& in) {
-    return torch::mm(in, p.at(name + ".weight").t()) + p.at(name + ".bias");
-  };
-  const Tensor first = plain_silu(dense("layer.0", x) * (1 + gates.narrow(1, 0, 6)));
-  const Tensor second = plain_silu(dense("layer.1", first) * (1 + gates.narrow(1, 6, 6)));
-  return dense("last", second) * (1 + gates.narrow(1, 12, 2)) + gates.narrow(1, 14, 2) +
-         dense("bypass", x) * (1 + gates.narrow(1, 16, 2));
-}
 
 std::unique_ptr<Network> make_mlp(int64_t inputs, bool time, const std::string& activation,
                                   const Context& context, at::Generator& generator) {
@@ -143,8 +90,7 @@ Case residual_unet_case(const std::string& name, int64_t heads) {
                 c, g);
           },
           [options](const Plain& p, const Tensor& x, const Tensor& t) {
-            return testing::plain_residual_unet(p, x, t, options, to_small_pixels(),
-                                                small_offset());
+            return plain_residual_unet(p, x, t, options, to_small_pixels(), small_offset());
           },
           16,
           true,
@@ -196,9 +142,7 @@ const std::vector<Case>& cases() {
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
          return std::make_unique<Unet>(small_unet(), c, g);
        },
-       [](const Plain& p, const Tensor& x, const Tensor& t) {
-         return testing::plain_unet(p, x, t, 20, 4);
-       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) { return plain_unet(p, x, t, 20, 4); },
        400, true, 2, 160 + 12312 + 176 + 13645 + 802},
       {"unet_with_data_score",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
@@ -206,16 +150,14 @@ const std::vector<Case>& cases() {
          options.data_score = true;
          return std::make_unique<Unet>(options, c, g);
        },
-       [](const Plain& p, const Tensor& x, const Tensor& t) {
-         return testing::plain_unet(p, x, t, 20, 4);
-       },
+       [](const Plain& p, const Tensor& x, const Tensor& t) { return plain_unet(p, x, t, 20, 4); },
        400, true, 402, 160 + 12312 + 176 + 13645 + 802 + 73},
       {"unet_with_view",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
          return std::make_unique<Unet>(small_unet(), curved_map(), c, g);
        },
        [](const Plain& p, const Tensor& x, const Tensor& t) {
-         return testing::plain_unet(p, x, t, 20, 4, torch::tanh(0.5 * x + 0.25));
+         return plain_unet(p, x, t, 20, 4, torch::tanh(0.5 * x + 0.25));
        },
        400, true, 2, 160 + 12312 + 176 + 13645 + 802 + 36},
       residual_unet_case("residual_unet", 2),
@@ -283,7 +225,7 @@ void Networks::compare_with_plain(Network& network, bool move_point, bool move_t
   Tensors inputs, directions;
   for (const Dual& part : {x, t})
     if (part.has_tangent()) inputs.push_back(part.value), directions.push_back(part.tangent);
-  const Dual theirs{value, inputs.empty() ? Tensor() : testing::jvp(value, inputs, directions)};
+  const Dual theirs{value, inputs.empty() ? Tensor() : jvp(value, inputs, directions)};
   const Dual ours = network.forward(x, t);
   ASSERT_EQ(ours.value.size(1), network.outputs());
   ASSERT_EQ(ours.has_tangent(), theirs.has_tangent());
@@ -291,8 +233,8 @@ void Networks::compare_with_plain(Network& network, bool move_point, bool move_t
   if (ours.has_tangent()) {
     EXPECT_LT(difference(ours.tangent, theirs.tangent), 1e-12);
   }
-  const Tensors a = testing::gradients(testing::random_scalar(ours), all);
-  const Tensors b = testing::gradients(testing::random_scalar(theirs), all);
+  const Tensors a = gradients(random_scalar(ours), all);
+  const Tensors b = gradients(random_scalar(theirs), all);
   for (size_t i = 0; i < all.size(); ++i) EXPECT_LT(difference(a[i], b[i]), 1e-9) << "input " << i;
 }
 
@@ -323,7 +265,7 @@ TEST_P(Networks, FlattenKeepsEveryBit) {
   const Tensor x = points(), t = times();
   const auto run = [&] {
     const Dual out = network->forward({x, torch::ones_like(x)}, t);
-    testing::random_scalar(out).backward();
+    random_scalar(out).backward();
     return out;
   };
   const Dual before = run();
@@ -368,7 +310,7 @@ TEST_P(Networks, AgreeAcrossDevices) {
     network.parameters().flatten();
     const Dual out =
         network.forward({x.to(device), v.to(device)}, t.defined() ? t.to(device) : Tensor());
-    testing::random_scalar(out).backward();
+    random_scalar(out).backward();
     return out;
   };
   const Dual a = run(*near, torch::kCPU), b = run(*far, other.device);
