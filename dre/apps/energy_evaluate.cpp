@@ -68,13 +68,22 @@ struct Block {
 }  // namespace
 
 TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from) {
-  const RuleLevel rule = legendre(count).levels.front();
+  constexpr double middle = 0.5;
   std::vector<double> t, weight;
-  for (size_t i = 0; i < rule.new_nodes.size(); ++i) {
-    const double u = std::lerp(from, 1.0, (rule.new_nodes[i] + 1) / 2);
-    const AngleDensity::Quantile at = model.angles().at(u);
-    t.push_back(at.angle / quarter_turn);
-    weight.push_back((1 - from) * rule.weights[i] / 2 * at.slope / quarter_turn);
+  const auto add = [&](int64_t nodes, double low, double high) {
+    const RuleLevel rule = legendre(nodes).levels.front();
+    for (size_t i = 0; i < rule.new_nodes.size(); ++i) {
+      const double u = std::lerp(low, high, (rule.new_nodes[i] + 1) / 2);
+      const AngleDensity::Quantile at = model.angles().at(u);
+      t.push_back(at.angle / quarter_turn);
+      weight.push_back((high - low) * rule.weights[i] / 2 * at.slope / quarter_turn);
+    }
+  };
+  if (model.space().between_images() && from < middle && count >= 4) {
+    add(count - count / 2, from, middle);
+    add(count / 2, middle, 1);
+  } else {
+    add(count, from, 1);
   }
   const auto tensor = [&](const std::vector<double>& values) {
     return torch::tensor(values, torch::kFloat64).to(model.context().options());

@@ -33,7 +33,8 @@ struct TimeNodes {
 };
 
 /// Gauss-Legendre in the variable u in which times are drawn, which resolves small angles; from u
-/// = `from`, 0 at the data, to 1, the noise.
+/// = `from`, 0 at the data, to 1, the noise. Between images two rules meet in the middle, where the
+/// time score of an image turns sharply.
 TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from = 0);
 
 /// log r(y), correction included: minus the integral of the time score over time, or what the

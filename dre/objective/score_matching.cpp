@@ -70,8 +70,12 @@ Terms TimeObjective::by_parts(const Batch& batch, const Tensor& t, at::Generator
 }
 
 JointObjective::JointObjective(const JointScore& score, TimeWeight weight, DataTerm data_term,
-                               Matching matching)
-    : score_(score), weight_(std::move(weight)), data_term_(data_term), matching_(matching) {
+                               Matching matching, double time_factor)
+    : score_(score),
+      weight_(std::move(weight)),
+      data_term_(data_term),
+      matching_(matching),
+      time_factor_(time_factor) {
   check(data_term != DataTerm::denoising || score.bridge().has_noise(),
         "the denoising data term needs a bridge with noise (brownian, dequantified); use the "
         "sliced one");
@@ -100,8 +104,10 @@ Terms JointObjective::terms(const Batch& batch, const Tensor& t, at::Generator& 
   const Tensor time = pathwise ? lambda.value * (0.5 * s.time.value.square() - s.time.tangent)
                                : lambda.value * (0.5 * s.time.value.square() + s.time.tangent) +
                                      lambda.first * s.time.value;
-  return {(data + time) * times.rate.squeeze(1) * interval().length(),
-          pathwise ? Tensor() : boundary(score_, weight_, batch, generator)};
+  const Tensor inside = (data + time_factor_ * time) * times.rate.squeeze(1);
+  const bool ends = !pathwise && time_factor_ != 0;
+  return {inside * interval().length(),
+          ends ? time_factor_ * boundary(score_, weight_, batch, generator) : Tensor()};
 }
 
 }  // namespace dre

@@ -54,7 +54,8 @@ Trainable make_parametric(const MiMethod& method, int64_t d, const Context& cont
   auto score = std::make_shared<JointScore>(ScoreParts{network, out.bridge, nullptr, d});
   out.objective =
       std::make_unique<JointObjective>(*score, TimeWeight(method.time_weight, out.bridge),
-                                       JointObjective::DataTerm::sliced, Matching::boundary);
+                                       JointObjective::DataTerm::sliced, Matching::boundary,
+                                       method.time_factor);
   out.score = score;
   return out;
 }
@@ -174,6 +175,7 @@ Json MiMethod::options() const {
   json["train"] = to_json(train);
   if (!fresh) json["shuffles"] = shuffles;
   if (kind == "parametric") json["time_weight"] = time_weight;
+  if (kind == "parametric" && time_factor != 1) json["time_factor"] = time_factor;
   if (kind == "tre") json["bridges"] = bridges;
   if (kind == "generic" || kind == "bypass") json["width"] = width;
   return json;

@@ -13,6 +13,7 @@ struct MiMethod {
   int64_t shuffles = 4;
   int64_t test_rows = 200'000;
   std::string time_weight = "one";  ///< parametric
+  double time_factor = 1;           ///< parametric: of the time score's part of the loss
   int64_t bridges = 2;              ///< tre
   int64_t width = 256;              ///< generic
   TrainOptions train;

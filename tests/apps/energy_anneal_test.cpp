@@ -137,22 +137,26 @@ TEST(EnergyAnnealing, ForcesAreGradientsBetweenImages) {
   EXPECT_TRUE(torch::allclose(tilt_of(set, "time", 12, 2)->value(z, 1), whole, 1e-9, 1e-9));
 }
 
-/// A graph that was recorded at one β and one set of points is replayed at others.
+/// A graph that was recorded at one β and one set of points is replayed at others; between images
+/// it goes through the noise model.
 TEST(EnergyAnnealing, RecordedTiltsFollowTheirPointsAndTemperatures) {
   const torch::Device device = device_by_name("auto");
   if (device.is_cpu()) GTEST_SKIP() << "no CUDA here: nothing is recorded";
   const torch::NoGradGuard no_grad;
-  EnergySet set("velocity", torch::kFloat64, device);
-  set.move_weights();
-  const Tensor z = set.latent(5);
-  for (const char* path : {"time", "power"}) {
-    const auto recorded = tilt_of(set, path, 6, 5), other = tilt_of(set, path, 6, 5, false);
-    for (int i = 1; i <= 8; ++i) {
-      SCOPED_TRACE(text(path, ", question ", i));
-      const double beta = i / 8.0;
-      const Tensor at = z * (1 + 0.1 * i);
-      EXPECT_TRUE(torch::allclose(recorded->value(at, beta), other->value(at, beta), 1e-8, 1e-8));
-      EXPECT_TRUE(torch::allclose(recorded->force(at, beta), other->force(at, beta), 1e-8, 1e-8));
+  for (const char* bridge : {"latent", "images"}) {
+    EnergySet set(tiny("velocity", bridge), {device, torch::kFloat64, 1});
+    set.move_weights();
+    auto generator = set.context.device_generator("points");
+    const Tensor z = normal({5, 16}, set.context.options(), generator);
+    for (const char* path : {"time", "power"}) {
+      const auto recorded = tilt_of(set, path, 6, 5), other = tilt_of(set, path, 6, 5, false);
+      for (int i = 1; i <= 8; ++i) {
+        SCOPED_TRACE(text(bridge, ", ", path, ", question ", i));
+        const double beta = i / 8.0;
+        const Tensor at = z * (1 + 0.1 * i);
+        EXPECT_TRUE(torch::allclose(recorded->value(at, beta), other->value(at, beta), 1e-8, 1e-8));
+        EXPECT_TRUE(torch::allclose(recorded->force(at, beta), other->force(at, beta), 1e-8, 1e-8));
+      }
     }
   }
 }

@@ -339,6 +339,19 @@ TEST_P(EnergyBridge, AResumedFitEndsInTheSameWeights) {
                            rest.model->network().parameters().flat()));
 }
 
+/// A kink in the middle of the bridge is no harder than a straight line.
+TEST(Energy, NodesBetweenImagesMeetInTheMiddle) {
+  const EnergySet set(tiny("velocity", "images"), {torch::kCPU, torch::kFloat64, 1});
+  const double low = set.model->options().least_angle / (M_PI / 2);
+  for (const int64_t count : {12, 13}) {
+    const TimeNodes nodes = time_nodes(*set.model, count);
+    ASSERT_EQ(nodes.t.size(0), count);
+    const double found = ((nodes.t - 0.5).abs() * nodes.weight).sum().item<double>();
+    EXPECT_NEAR(found, (0.5 - low) * (0.5 - low), 1e-5);
+  }
+  EXPECT_EQ(time_nodes(*set.model, 12, 0.7).t.size(0), 12);
+}
+
 TEST(Energy, RefusesBridgesItCannotMake) {
   const Context context{torch::kCPU, torch::kFloat32, 1};
   const Tensor train = pictures(900, 20, 1);
@@ -352,6 +365,24 @@ TEST(Energy, RefusesBridgesItCannotMake) {
   EXPECT_THROW(EnergyModel(noise, tiny("velocity", "images"), context,
                            gaussian_noise(pictures(200, 4, 1), 1, context)),
                Error);
+}
+
+/// Blocks of noise images that are renewed between steps reach a step that was recorded before.
+TEST_P(EnergyBridge, RecordedStepsAreTheStepsThemselves) {
+  const torch::Device device = device_by_name("auto");
+  if (device.is_cpu()) GTEST_SKIP() << "no CUDA here: nothing is recorded";
+  std::vector<Tensor> weights;
+  for (const bool graph : {true, false}) {
+    EnergySet set(tiny("velocity", GetParam()), {device, torch::kFloat64, 1});
+    EnergyFitOptions options = few_steps(40);
+    options.graph = graph;
+    Progress silent;
+    const EnergyFitResult result =
+        fit_energy(*set.model, {set.train, set.validation}, options, silent);
+    EXPECT_EQ(result.recorded, graph);
+    weights.push_back(set.model->network().parameters().flat().detach().clone());
+  }
+  EXPECT_TRUE(torch::allclose(weights[0], weights[1], 1e-4, 1e-6));
 }
 
 TEST(Energy, SamplesOfTheUntrainedFlowAreNoise) {

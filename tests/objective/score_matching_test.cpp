@@ -211,5 +211,27 @@ TEST(ScoreMatching, LossAndGradientMatchDoubleBackward) {
   }
 }
 
+/// The factor multiplies all terms of the time score, those at the ends included, and no others.
+TEST(ScoreMatching, TheTimeTermsOfTheJointLossHaveAFactor) {
+  const Context context = testing::double_context(7);
+  const BridgePtr bridge = testing::bridge_named("linear");
+  const ScorePtr score = make_score("joint", {}, bridge, nullptr, dimension, context);
+  testing::randomise(score->network().parameters());
+  auto data = context.generator("data");
+  const Batch batch = testing::draw_batch(gaussian_ends(dimension), 24, data);
+  const Tensor t = 0.1 + 0.8 * uniform({24, 1}, context.options(), data);
+  for (const Matching matching : {Matching::boundary, Matching::pathwise}) {
+    const auto loss = [&](double factor) {
+      auto draws = context.generator("draws");
+      const JointObjective objective(dynamic_cast<const JointScore&>(*score), {"one", bridge},
+                                     JointObjective::DataTerm::sliced, matching, factor);
+      return row_losses(objective.terms(batch, t, draws)).mean().item<double>();
+    };
+    const double none = loss(0), whole = loss(1);
+    EXPECT_GT(std::abs(whole - none), 0.01);
+    EXPECT_NEAR(loss(0.3), none + 0.3 * (whole - none), 1e-10);
+  }
+}
+
 }  // namespace
 }  // namespace dre
