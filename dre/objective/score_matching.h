@@ -38,8 +38,8 @@ class TimeObjective final : public Objective {
 /// Time score and data score together,
 /// L = E[ l |s_x|^2 / 2 + l v'(grad s_x)v + l s_t^2 / 2 + l ds_t/dt + l' s_t ] + E_0[ l s_t ] -
 /// E_1[ l s_t ], where pathwise - l (grad s_t).(dx_t/dt) stands for all that follows l s_t^2 / 2.
-/// All terms of s_t may have a factor: where one set of parameters makes both scores, either part is
-/// enough to find them, and that of the data score is the less noisy one.
+/// All terms of s_t may have a factor: where one set of parameters makes both scores, either part
+/// is enough to find them, and that of the data score is the less noisy one.
 class JointObjective final : public Objective {
  public:
   enum class DataTerm {

@@ -52,10 +52,9 @@ Trainable make_parametric(const MiMethod& method, int64_t d, const Context& cont
   out.gaussian = standard_path(out.bridge, d, context);
   auto network = std::make_shared<ParametricGaussian>(ParametricGaussianOptions{d}, context);
   auto score = std::make_shared<JointScore>(ScoreParts{network, out.bridge, nullptr, d});
-  out.objective =
-      std::make_unique<JointObjective>(*score, TimeWeight(method.time_weight, out.bridge),
-                                       JointObjective::DataTerm::sliced, Matching::boundary,
-                                       method.time_factor);
+  out.objective = std::make_unique<JointObjective>(
+      *score, TimeWeight(method.time_weight, out.bridge), JointObjective::DataTerm::sliced,
+      Matching::boundary, method.time_factor);
   out.score = score;
   return out;
 }
