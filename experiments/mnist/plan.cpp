@@ -55,9 +55,10 @@ EnergyFitOptions fit_options(const Method& method, const Settings& settings) {
   return fit;
 }
 
-EnergyEvaluateOptions evaluate_options(const Settings& settings) {
+EnergyEvaluateOptions evaluate_options(const Method& method, const Settings& settings) {
   EnergyEvaluateOptions evaluate;
-  evaluate.nodes = settings.pick(16, 8, 3);
+  // Between images the time score turns in the middle, and two rules meet there.
+  evaluate.nodes = settings.pick(16, 8, 3) * (method.between_images ? 2 : 1);
   evaluate.flow_steps = settings.pick(20, 4, 1);
   evaluate.half = true;
   return evaluate;
@@ -169,7 +170,7 @@ std::vector<FitPlan> fit_plans(const Settings& settings) {
   std::vector<FitPlan> all;
   const auto add = [&](const Method& method, const Noise& noise) {
     const FitPlan plan{method, noise_plan(noise, settings), fit_options(method, settings),
-                       evaluate_options(settings)};
+                       evaluate_options(method, settings)};
     if (has(settings, plan)) all.push_back(plan);
   };
   for (const bool classifiers : {false, true})
