@@ -376,6 +376,7 @@ TEST_P(EnergyBridge, RecordedStepsAreTheStepsThemselves) {
     EnergySet set(tiny("velocity", GetParam()), {device, torch::kFloat64, 1});
     EnergyFitOptions options = few_steps(40);
     options.graph = graph;
+    options.half = false;
     Progress silent;
     const EnergyFitResult result =
         fit_energy(*set.model, {set.train, set.validation}, options, silent);
