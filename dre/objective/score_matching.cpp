@@ -76,6 +76,7 @@ JointObjective::JointObjective(const JointScore& score, TimeWeight weight, DataT
       data_term_(data_term),
       matching_(matching),
       time_factor_(time_factor) {
+  check(time_factor >= 0, "the factor of the time terms must not be negative, got ", time_factor);
   check(data_term != DataTerm::denoising || score.bridge().has_noise(),
         "the denoising data term needs a bridge with noise (brownian, dequantified); use the "
         "sliced one");

@@ -79,7 +79,7 @@ std::vector<Row> rows(const Settings& settings, const Scale& scale) {
     all.back().method.time_weight = "noise";
     // One matrix makes both scores, and the terms of the time score are the noisy ones. With 320
     // columns the rows of a table cost 0.36 % of the truth by maximum likelihood, of the 0.5 % that
-    // are the goal: little is left for noise of the optimiser.
+    // are the goal: little is left for noise of the optimiser, so there the batches are larger.
     add("parametric joint, light time terms", "parametric", fresh,
         scale.dimension < 320 ? large : 4 * large, parametric_steps, 5e-3);
     all.back().method.time_factor = 0.05;

@@ -223,13 +223,24 @@ TEST(ScoreMatching, TheTimeTermsOfTheJointLossHaveAFactor) {
   for (const Matching matching : {Matching::boundary, Matching::pathwise}) {
     const auto loss = [&](double factor) {
       auto draws = context.generator("draws");
-      const JointObjective objective(dynamic_cast<const JointScore&>(*score), {"one", bridge},
+      const JointObjective objective(dynamic_cast<const JointScore&>(*score), {"noise", bridge},
                                      JointObjective::DataTerm::sliced, matching, factor);
       return row_losses(objective.terms(batch, t, draws)).mean().item<double>();
     };
-    const double none = loss(0), whole = loss(1);
-    EXPECT_GT(std::abs(whole - none), 0.01);
-    EXPECT_NEAR(loss(0.3), none + 0.3 * (whole - none), 1e-10);
+    // By how much the loss changes when the layers of one of the scores do.
+    const auto change = [&](const std::string& head, double factor) {
+      const double before = loss(factor);
+      const NamedTensors layers = under(score->network().parameters().named(), head);
+      for (const auto& [name, layer] : layers) layer.detach().mul_(1.1);
+      const double after = loss(factor);
+      for (const auto& [name, layer] : layers) layer.detach().div_(1.1);
+      return after - before;
+    };
+    EXPECT_GT(std::abs(change("time", 1)), 0.01);
+    EXPECT_EQ(change("time", 0), 0);
+    EXPECT_NEAR(change("time", 0.3) / change("time", 1), 0.3, 1e-9);
+    EXPECT_GT(std::abs(change("data", 1)), 0.01);
+    EXPECT_NEAR(change("data", 0) / change("data", 1), 1, 1e-9);
   }
 }
 
