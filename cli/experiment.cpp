@@ -9,6 +9,7 @@
 #include "cli/progress_bar.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
+#include "dre/report/table.h"
 #include "experiments/all.h"
 #include "experiments/runner.h"
 #include "experiments/write.h"
@@ -84,7 +85,7 @@ Written describe_run(const std::string& name, const Experiment& experiment,
       {"seeds", settings.seeds == 1 ? std::string("0") : text("0 to ", settings.seeds - 1)},
       {"cells", text(run.computed + run.reused, " of ",
                      run.computed + run.reused + run.missing + run.failures.size(), ", ",
-                     short_number(run.seconds), " s of work together")}};
+                     report::number(run.seconds), " s of work together")}};
   return out;
 }
 

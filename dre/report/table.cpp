@@ -62,8 +62,10 @@ nlohmann::json cell_json(const Cell& cell) {
 std::string number(double value) {
   if (std::isnan(value)) return nothing;
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+  // Counts of steps, rows and parameters are whole, and read better without an exponent.
+  const bool large = std::abs(value) >= 9999.5 && std::abs(value) < 1e9;
   char digits[64];
-  std::snprintf(digits, sizeof digits, "%.4g", value);
+  std::snprintf(digits, sizeof digits, large ? "%.0f" : "%.4g", value);
   return digits;
 }
 

@@ -18,6 +18,10 @@ Table sample() {
 
 TEST(Numbers, KeepTheDigitsThatTheErrorLeavesSenseIn) {
   EXPECT_EQ(number(0.0612345), "0.06123");
+  EXPECT_EQ(number(9366739), "9366739");
+  EXPECT_EQ(number(-40000.2), "-40000");
+  EXPECT_EQ(number(9999.49), "9999");
+  EXPECT_EQ(number(2.5e11), "2.5e+11");
   EXPECT_EQ(number(0.0612345, 0.0041), "0.0612 ± 0.0041");
   EXPECT_EQ(number(1234.5, 67.8), "1234 ± 68");
   EXPECT_EQ(number(3, 0), "3 ± 0");
