@@ -186,6 +186,9 @@ std::string eval_text(const EnergyReport& report) {
              summary_line("flow, exact", text(bits_text(report.flow), ", ", report.flow_evaluations,
                                               " evaluations")) +
              summary_line("disagreement", bits_text(report.disagreement));
+  if (std::isfinite(report.noise_half.value))
+    lines += summary_line("noise half", text(bits_text(report.noise_half),
+                                             " too many by the learned half of the noise model"));
   return lines + summary_line("100 log-ratios", text(short_number(report.direct_seconds), " s"));
 }
 

@@ -1,5 +1,6 @@
 #include "dre/apps/energy_evaluate.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -12,8 +13,6 @@
 
 namespace dre {
 namespace {
-
-constexpr double quarter_turn = M_PI / 2;
 
 /// The integral over time of the time score; points(t) gives n rows at every node. -> [n]
 Tensor integrate_score(const TimeScore& score, int64_t n, const TimeNodes& nodes,
@@ -33,17 +32,36 @@ const FlowField& flow_of(const EnergyModel& model) {
 /// The field at one time for all points, in the variable u in which times are drawn.
 FlowPoint flow_at(const EnergyModel& model, const Dual& y, double u) {
   const AngleDensity::Quantile at = model.angles().at(u);
-  const Tensor t = torch::full({y.value.size(0), 1}, at.angle / quarter_turn, y.value.options());
+  const Tensor t = torch::full({y.value.size(0), 1}, at.t, y.value.options());
   const FlowPoint flow = flow_of(model).flow(y, t);
-  const double rate = at.slope / quarter_turn;
-  return {flow.velocity * rate, flow.divergence * rate};
+  return {flow.velocity * at.slope, flow.divergence * at.slope};
 }
 
-OdeOptions flow_ode(int64_t steps) {
+struct Flowed {
+  Tensor state;
+  int64_t evaluations = 0;
+};
+
+/// Along the flow through all stretches, from data to noise or back, `steps` Runge-Kutta steps
+/// each.
+Flowed solve_flow(const EnergyModel& model, const VectorField& field, const Tensor& state,
+                  bool to_noise, int64_t steps) {
+  constexpr double inside = 1e-6;  // where two stretches meet each keeps to its own side
   OdeOptions options;
   options.method = "rk4";
   options.steps = steps;
-  return options;
+  std::vector<double> ends = model.stretches();
+  if (!to_noise) std::reverse(ends.begin(), ends.end());
+  Flowed out{state};
+  for (size_t i = 0; i + 1 < ends.size(); ++i) {
+    const double low = std::min(ends[i], ends[i + 1]), high = std::max(ends[i], ends[i + 1]);
+    const auto within = [&](const Tensor& y, double u) {
+      return field(y, std::clamp(u, low == 0 ? 0 : low + inside, high == 1 ? 1 : high - inside));
+    };
+    const OdeSolution solution = solve_ode(within, out.state, ends[i], ends[i + 1], options);
+    out = {solution.y, out.evaluations + solution.evaluations};
+  }
+  return out;
 }
 
 nlohmann::json to_json(const Bits& bits) {
@@ -62,28 +80,30 @@ double seconds_for(const EnergyModel& model, const Tensor& y, int64_t nodes) {
 
 /// Log-densities of a block of images, [n] each, all in the coordinates of the logits.
 struct Block {
-  Tensor noise, direct, by_variance, by_probe, log_determinant;
+  Tensor noise, direct, by_variance, by_probe, by_noise_half, log_determinant;
 };
+
+/// The noise model's log-density by the learned half between N(0, I) and it. y: [n, d] -> [n]
+Tensor log_prob_by_noise_half(const EnergyModel& model, const Tensor& y, int64_t nodes) {
+  const TimeNodes half = time_nodes(model, nodes, model.stretches().at(1));
+  return standard_normal_log_prob(y) + model.correction - energy_log_ratio(model, y, half);
+}
 
 }  // namespace
 
 TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from) {
-  constexpr double middle = 0.5;
+  const RuleLevel rule = legendre(count).levels.front();
   std::vector<double> t, weight;
-  const auto add = [&](int64_t nodes, double low, double high) {
-    const RuleLevel rule = legendre(nodes).levels.front();
+  double low = from;
+  for (const double high : model.stretches()) {
+    if (high <= low) continue;
     for (size_t i = 0; i < rule.new_nodes.size(); ++i) {
-      const double u = std::lerp(low, high, (rule.new_nodes[i] + 1) / 2);
-      const AngleDensity::Quantile at = model.angles().at(u);
-      t.push_back(at.angle / quarter_turn);
-      weight.push_back((high - low) * rule.weights[i] / 2 * at.slope / quarter_turn);
+      const AngleDensity::Quantile at =
+          model.angles().at(std::lerp(low, high, (rule.new_nodes[i] + 1) / 2));
+      t.push_back(at.t);
+      weight.push_back((high - low) * rule.weights[i] / 2 * at.slope);
     }
-  };
-  if (model.space().between_images() && from < middle && count >= 4) {
-    add(count - count / 2, from, middle);
-    add(count / 2, middle, 1);
-  } else {
-    add(count, from, 1);
+    low = high;
   }
   const auto tensor = [&](const std::vector<double>& values) {
     return torch::tensor(values, torch::kFloat64).to(model.context().options());
@@ -112,16 +132,18 @@ double zero_mean_correction(const EnergyModel& model, const Tensor& y,
   if (!score) return 0;
   const TimeNodes nodes = time_nodes(model, options.nodes);
   double total = 0;
+  const int64_t count = nodes.t.size(0);
   for (const Tensor& block : y.split(options.rows_at_once)) {
+    const int64_t n = block.size(0);
+    // A one-sided bridge draws the noise itself.
+    const Tensor noise =
+        model.space().between_images() ? model.space().draw_noise(n, generator) : block;
     const auto points = [&](const Tensor& t) {
-      const Tensor data = block.repeat_interleave(options.nodes, 0);
-      // A one-sided bridge draws the noise itself.
-      const Tensor noise =
-          model.space().between_images() ? model.space().draw_noise(data.size(0), generator) : data;
-      return draw_point(*model.bridge(), data, noise, t, generator).x;
+      return draw_point(*model.bridge(), block.repeat_interleave(count, 0),
+                        noise.repeat_interleave(count, 0), t, generator)
+          .x;
     };
-    total +=
-        integrate_score(*score, block.size(0), nodes, points).sum(torch::kFloat64).item<double>();
+    total += integrate_score(*score, n, nodes, points).sum(torch::kFloat64).item<double>();
   }
   return total / static_cast<double>(y.size(0));
 }
@@ -137,16 +159,17 @@ FlowDensity flow_density(const EnergyModel& model, const Tensor& y, const Tensor
     const Tensor by_probe = (flow.velocity.tangent * probes).sum(1, true);
     return at::cat({flow.velocity.value, flow.divergence.unsqueeze(1), by_probe}, 1);
   };
-  const OdeSolution end =
-      solve_ode(field, at::cat({y, y.new_zeros({n, 2})}, 1), 0, 1, flow_ode(steps));
-  const Tensor base = model.space().noise_log_prob(end.y.narrow(1, 0, d));
-  return {base + end.y.select(1, d), base + end.y.select(1, d + 1), end.evaluations};
+  const Flowed end =
+      solve_flow(model, field, at::cat({y, y.new_zeros({n, 2})}, 1), /*to_noise=*/true, steps);
+  const Tensor base = model.space().noise_log_prob(end.state.narrow(1, 0, d));
+  return {base + end.state.select(1, d), base + end.state.select(1, d + 1), end.evaluations};
 }
 
 Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator) {
   const torch::NoGradGuard no_grad;
   const auto field = [&](const Tensor& y, double u) { return flow_at(model, y, u).velocity.value; };
-  return solve_ode(field, model.space().draw_noise(n, generator), 1, 0, flow_ode(steps)).y;
+  return solve_flow(model, field, model.space().draw_noise(n, generator), /*to_noise=*/false, steps)
+      .state;
 }
 
 Tensor energy_pixels(const EnergyModel& model, const Tensor& y) {
@@ -174,8 +197,9 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
   const int64_t rows = options.rows > 0 ? std::min(options.rows, all) : all;
   EnergyReport report;
   report.rows = rows;
-  report.direct_evaluations = ability<TimeScore>(model.score()) ? options.nodes : 1;
-  const bool flows = has_flow(model);
+  report.direct_evaluations =
+      ability<TimeScore>(model.score()) ? time_nodes(model, options.nodes).t.size(0) : 1;
+  const bool flows = has_flow(model), halves = model.stretches().size() > 2;
   std::vector<Block> blocks;
   progress.begin("evaluating", rows);
   for (int64_t start = 0; start < rows && !progress.stop_requested();
@@ -184,11 +208,12 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
     const Logits logits = dequantise(pixels.slice(0, start, end), generator, model.context().dtype);
     const Moved y = model.space().enter(logits.x);
     const Tensor noise = model.space().noise_log_prob(y.point) + y.log_determinant;
-    Block block{noise,
-                noise + energy_log_ratio(model, y.point, options.nodes),
-                {},
-                {},
-                logits.log_determinant};
+    Block block{noise, noise + energy_log_ratio(model, y.point, options.nodes),
+                {},    {},
+                {},    logits.log_determinant};
+    if (halves)
+      block.by_noise_half =
+          log_prob_by_noise_half(model, y.point, options.nodes) + y.log_determinant;
     if (flows) {
       const Tensor probes = random_signs(y.point.sizes(), y.point.options(), generator);
       const FlowDensity flow = flow_density(model, y.point, probes, options.flow_steps);
@@ -212,12 +237,14 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
     return at::cat(values);
   };
   const Tensor corrected = bits_of(&Block::direct);
-  report.noise = mean_bits(bits_of(&Block::noise));
+  const Tensor noise = bits_of(&Block::noise);
+  report.noise = mean_bits(noise);
   report.corrected = mean_bits(corrected);
   report.direct = report.corrected;
   report.direct.value += model.correction / (static_cast<double>(d) * std::log(2.0));
   const Bits none{std::numeric_limits<double>::quiet_NaN(), 0};
-  report.flow = report.flow_by_variance = report.disagreement = none;
+  report.flow = report.flow_by_variance = report.disagreement = report.noise_half = none;
+  if (halves) report.noise_half = mean_bits(bits_of(&Block::by_noise_half) - noise);
   if (!flows) return report;
   const Tensor by_probe = bits_of(&Block::by_probe);
   report.flow = mean_bits(by_probe);
@@ -234,6 +261,7 @@ nlohmann::json to_json(const EnergyReport& report) {
           {"flow_by_variance", to_json(report.flow_by_variance)},
           {"flow", to_json(report.flow)},
           {"disagreement", to_json(report.disagreement)},
+          {"noise_half", to_json(report.noise_half)},
           {"direct_evaluations", report.direct_evaluations},
           {"flow_evaluations", report.flow_evaluations},
           {"seconds_for_100_ratios", report.direct_seconds}};

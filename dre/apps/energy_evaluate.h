@@ -16,9 +16,10 @@ struct EnergyEvaluateOptions {
   bool graph = true;
 
   void visit(OptionVisitor& v) {
-    v("nodes", nodes, between(2, 200), "Gauss-Legendre nodes of the integral over time");
+    v("nodes", nodes, between(2, 200),
+      "Gauss-Legendre nodes of the integral over time, between images on each side");
     v("flow-steps", flow_steps, at_least(1),
-      "Runge-Kutta steps of the flow, four evaluations each");
+      "Runge-Kutta steps of the flow, four evaluations each, between images on each side");
     v("rows", rows, at_least(0), "images that are looked at; 0: all");
     v("rows-at-once", rows_at_once, at_least(1), "images that go through the network together");
     v("half", half,
@@ -27,14 +28,13 @@ struct EnergyEvaluateOptions {
   }
 };
 
-/// Times and weights of an integral over the model's times, on its device: [nodes] each.
+/// Times and weights of an integral over the model's times, on its device: [n] each.
 struct TimeNodes {
   Tensor t, weight;
 };
 
 /// Gauss-Legendre in the variable u in which times are drawn, which resolves small angles; from u
-/// = `from`, 0 at the data, to 1, the noise. Between images two rules meet in the middle, where the
-/// time score of an image turns sharply.
+/// = `from`, 0 at the data, to 1, the noise; `count` nodes on every stretch of the model.
 TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from = 0);
 
 /// log r(y), correction included: minus the integral of the time score over time, or what the
@@ -89,6 +89,8 @@ struct EnergyReport {
   Bits direct, corrected;       ///< without and with the zero-mean correction
   Bits flow_by_variance, flow;  ///< NaN for models without a flow
   Bits disagreement;            ///< |corrected - flow by probe| of an image
+  Bits noise_half;              ///< NaN except between images, where the half of the noise model is
+                                ///< known: bits by its integral minus the noise model's own
   int64_t direct_evaluations = 0, flow_evaluations = 0;  ///< of the network, for an image
   double direct_seconds = 0;  ///< wall clock for the log-ratios of 100 images
   bool finished = true;       ///< false: a stop was asked for, and the numbers mean nothing

@@ -218,6 +218,9 @@ NamedTensors EnergyTrainer::state() const {
 
 void EnergyTrainer::restore(const NamedTensors& state) {
   const torch::NoGradGuard no_grad;
+  check_data(at(state, "weights").sizes() == weights_.sizes(), "the checkpoint is of a network of ",
+             at(state, "weights").numel(), " weights, and this one has ", weights_.numel(),
+             ": it was left by other settings or another version; start anew, without it");
   weights_.copy_(at(state, "weights"));
   generator_.set_state(at(state, "generator"));
   adam_.restore(under(state, "adam"));

@@ -19,13 +19,11 @@
 namespace dre {
 namespace {
 
-const FileKind energy_kind{"dre-energy", "energy model", 1};
+/// Format 2: another bridge between images.
+const FileKind energy_kind{"dre-energy", "energy model", 2};
 
 /// Angles end here: log tan theta is an input of the network.
 constexpr double gap_at_end = 1e-4;
-
-/// Heads of a bridge between images: data score, drift and contraction.
-constexpr int64_t two_sided_heads = 3;
 
 struct Request {
   const EnergyOptions& options;
@@ -60,9 +58,9 @@ NetworkPtr residual_unet(const Request& request) {
   options.width = request.options.width;
   options.levels = request.options.levels;
   options.blocks = request.options.blocks;
-  if (request.space.between_images()) options.heads = two_sided_heads;
-  options.pixel_heads = options.heads - 1;  // all but what is a variance or a contraction
-  if (!pixels || !request.options.pixel_head) options.pixel_heads = 0;
+  options.pixel_head = request.options.pixel_head && pixels;
+  options.first_time = request.angles.at(0).t;
+  options.last_time = request.angles.at(1).t;
   if (request.options.groups > 0) options.groups = request.options.groups;
   auto generator = request.context.generator("weights");
   return std::make_shared<ResidualUnet>(options, pixels, request.context, generator);
@@ -85,25 +83,11 @@ ScorePtr make(ScoreParts parts, const Request&) {
   return std::make_shared<Concrete>(std::move(parts));
 }
 
-/// Between images the noise model is not N(0, I), but whitened it has about its moments, as the
-/// data have: the reference has log r = 0.
-ScorePtr velocity_score(ScoreParts parts, const Request& request) {
-  if (!request.space.between_images())
-    return std::make_shared<OneSidedVelocityScore>(std::move(parts));
-  constexpr double finest = 0.05;  // the square of the size, in whitened logits
-  const auto where = torch::dtype(torch::kFloat64).device(request.context.device);
-  const Tensor mean = torch::zeros({parts.dimension}, where), variance = torch::ones_like(mean);
-  parts.reference = std::make_shared<const GaussianPath>(
-      parts.bridge, GaussianEnds{mean, variance, mean, variance});
-  return std::make_shared<VelocityScore>(std::move(parts), finest);
-}
-
 /// Both ends, and between them angles of equal shares.
 Tensor waymarks(const AngleDensity& angles, int64_t count) {
   std::vector<double> t = {0};
   for (int64_t k = 1; k < count - 1; ++k)
-    t.push_back(angles.at(static_cast<double>(k) / static_cast<double>(count - 1)).angle /
-                (M_PI / 2));
+    t.push_back(angles.at(static_cast<double>(k) / static_cast<double>(count - 1)).t);
   t.push_back(1);
   return torch::tensor(t, torch::kFloat64);
 }
@@ -130,7 +114,7 @@ NetworkPtr telescope(const Request& r) { return unet(r, false, r.options.bridges
 
 const std::vector<Named<Recipe>>& recipes() {
   static const std::vector<Named<Recipe>> table = {
-      {"velocity", {residual_unet, velocity_score, true, false, true}},
+      {"velocity", {residual_unet, make<OneSidedVelocityScore>, true, false, true}},
       {"time", {time_network, make<ScalarScore>, true, true, false}},
       {"joint", {joint_network, make<JointScore>, true, true, false}},
       {"conditional", {time_network, make<ScalarScore>, true, false, false}},
@@ -143,12 +127,12 @@ const std::vector<Named<Recipe>>& recipes() {
 BridgePtr energy_bridge(const Recipe& recipe, const BridgeSpace& space) {
   auto plain = std::make_shared<TrigonometricBridge>();
   if (!recipe.noisy) return plain;
-  if (space.between_images()) return std::make_shared<SlowBrownianBridge>(std::sqrt(2.0));
+  if (space.between_images()) return std::make_shared<MeetingBridge>();
   return std::make_shared<OneSidedBridge>(std::move(plain));  // the noise model itself is the noise
 }
 
 AngleDensity energy_angles(const EnergyOptions& options) {
-  return options.bridge == "images" ? AngleDensity::of_both_ends(options.least_angle)
+  return options.bridge == "images" ? AngleDensity::of_both_sides(options.least_angle)
                                     : AngleDensity(options.least_angle, M_PI / 2 - gap_at_end);
 }
 
@@ -157,17 +141,16 @@ AngleDensity energy_angles(const EnergyOptions& options) {
 void EnergyOptions::visit(OptionVisitor& v) {
   v("objective", objective, energy_objectives(), "what training minimises");
   v("bridge", bridge, Names{"latent", "images"},
-    "where the bridge runs: in the latent space of the noise model, or between its images and "
-    "those "
-    "of the data as whitened logits, for noise models whose latent points tell a network nothing "
+    "where the bridge runs: in the latent space of the noise model, or from images of the data to "
+    "its own, as whitened logits, for noise models whose latent points tell a network nothing "
     "(velocity, nce, tre)");
   v("width", width, at_least(4), "channels of the network's first level");
   v("levels", levels, between(1, 4), "levels of the network, each of half the side (velocity)");
   v("blocks", blocks, at_least(1), "residual blocks a level, down and up (velocity)");
   v("groups", groups, at_least(0), "groups of a norm; 0: 8 (velocity), 32 (others)");
   v("pixel-head", pixel_head,
-    "a part of the velocity, between images of data score and drift, is predicted in pixel space, "
-    "where the network sees pixels (velocity)");
+    "a part of the velocity is predicted in pixel space, where the network sees pixels "
+    "(velocity)");
   v("pixel-view", pixel_view,
     "the network sees latent points as pixels, too; slower. Not with time and joint unless the "
     "noise model is Gaussian. Velocity sees pixels in any case where that is so, or where the "
@@ -214,6 +197,11 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
   score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()}, request);
 }
 
+std::vector<double> EnergyModel::stretches() const {
+  return dynamic_cast<const MeetingBridge*>(bridge_.get()) ? std::vector{0.0, 0.5, 1.0}
+                                                           : std::vector{0.0, 1.0};
+}
+
 void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record) {
   const Density& noise = model.noise();
   nlohmann::json json = {{"options", to_json(model.options())},
@@ -238,9 +226,17 @@ void save_energy(const std::string& path, const EnergyModel& model, const nlohma
   save_described(path, energy_kind, std::move(json), tensors);
 }
 
+nlohmann::json read_energy_record(const std::string& path) {
+  const nlohmann::json json = read_description(load_safetensors(path), path, energy_kind);
+  return json.value("record", nlohmann::json());
+}
+
 EnergyFile load_energy(const std::string& path, const Context& context) {
   const TensorFile file = load_safetensors(path);
   const nlohmann::json json = read_description(file, path, energy_kind);
+  const auto objective = json.value(nlohmann::json::json_pointer("/options/objective"), "");
+  check_data(json["format_version"] > 1 || !json.contains("frame") || objective != "velocity", path,
+             " is a model of a bridge between images that earlier versions had; fit it again");
   return guard_damage(path, energy_kind, [&]() -> EnergyFile {
     EnergyOptions options;
     from_json(json.at("options"), options, "the energy model");

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "dre/apps/bridge_space.h"
 #include "dre/base/options.h"
@@ -34,9 +35,8 @@ struct EnergyOptions {
   void visit(OptionVisitor& v);
 };
 
-/// velocity: two or, between images, three heads on the residual U-Net. time, conditional: the
-/// paper's U-Net as a time score; joint: with a data score, too. nce, tre: the same without time as
-/// classifiers.
+/// velocity: the residual U-Net. time, conditional: the paper's U-Net as a time score; joint: with
+/// a data score, too. nce, tre: the same without time as classifiers.
 Names energy_objectives();
 
 class EnergyModel final {
@@ -57,6 +57,10 @@ class EnergyModel final {
 
   /// Times between which the score is trained and integrated.
   const AngleDensity& angles() const { return angles_; }
+
+  /// Shares of these times from end to end, with one in between where two bridges meet: the scores
+  /// turn there, and integrals are taken stretch by stretch.
+  std::vector<double> stretches() const;
 
   /// Added to every log r: the integral of the time score's mean, which would be zero if the score
   /// were exact.
@@ -80,6 +84,9 @@ struct EnergyFile {
 
 /// Written aside and renamed; the noise model is part of the file.
 void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record);
+
+/// What the fit tells about itself, without the model.
+nlohmann::json read_energy_record(const std::string& path);
 
 /// A damaged, truncated or foreign file is a data error that says what is wrong with it.
 EnergyFile load_energy(const std::string& path, const Context& context = {});

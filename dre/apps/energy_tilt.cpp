@@ -124,7 +124,30 @@ class TimeTilt final : public Tilt {
   Recorded values_, forces_;
 };
 
-/// Powers of the ratio: value and slope of a point are wanted together.
+/// Powers of the ratio that another tilt ends at.
+class PowersOf final : public Tilt {
+ public:
+  explicit PowersOf(std::unique_ptr<Tilt> end) : end_(std::move(end)) {}
+
+  Tensor value(const Tensor& z, double beta) override {
+    if (beta == 0) return at::zeros({z.size(0)}, z.options());
+    if (!last_.defined() || !z.is_same(last_)) {
+      whole_ = end_->value(z, 1);  // asked for again at the next temperature
+      last_ = z;
+    }
+    return beta * whole_;
+  }
+
+  Tensor force(const Tensor& z, double beta) override {
+    return beta == 0 ? at::zeros_like(z) : beta * end_->force(z, 1);
+  }
+
+ private:
+  std::unique_ptr<Tilt> end_;
+  Tensor last_, whole_;
+};
+
+/// Powers of a classifier's ratio: value and slope of a point are wanted together.
 std::unique_ptr<Tilt> power_tilt(const EnergyModel& model, torch::IntArrayRef shape,
                                  const EnergyEvaluateOptions& options) {
   const TimeNodes nodes = time_nodes(model, options.nodes);
@@ -147,13 +170,18 @@ std::unique_ptr<Tilt> make_tilt(const EnergyModel& model, const EnergyEvaluateOp
                                 const EnergyAnnealOptions& anneal) {
   const torch::NoGradGuard no_grad;
   validate(anneal);
-  const bool over_time = ability<TimeScore>(model.score()) != nullptr;
+  const std::vector<int64_t> shape = {anneal.chains, model.dimension()};
+  const bool over_time = ability<TimeScore>(model.score()), meets = model.stretches().size() > 2;
   check(anneal.path != "time" || over_time, "a model trained by the objective '",
         model.options().objective,
         "' has learned no densities between noise and data; use --anneal-path power");
-  const std::vector<int64_t> shape = {anneal.chains, model.dimension()};
-  if (anneal.path != "power" && over_time) return std::make_unique<TimeTilt>(model, shape, options);
-  return power_tilt(model, shape, options);
+  check(anneal.path != "time" || !meets,
+        "between images the learned densities lead away from both ends, to N(0, I) and back; use "
+        "--anneal-path power");
+  if (!over_time) return power_tilt(model, shape, options);
+  auto tilt = std::make_unique<TimeTilt>(model, shape, options);
+  if (anneal.path == "time" || (anneal.path == "auto" && !meets)) return tilt;
+  return std::make_unique<PowersOf>(std::move(tilt));
 }
 
 }  // namespace dre

@@ -17,7 +17,7 @@ struct EnergyAnnealOptions : AnnealOptions {
     AnnealOptions::visit(v);
     v("anneal-path", path, paths(),
       "densities in between: those that the model has learned over time, or powers of the ratio; "
-      "auto: time where the model has a time score");
+      "auto: time where the model has a time score and its bridge is not between images");
   }
 };
 

@@ -20,6 +20,9 @@ Jet scaled(const Jet& f, double factor) {
   return {f.value * factor, f.first * factor, f.second * factor};
 }
 
+/// 1 before t = 1/2, 0 from there on.
+Tensor first_half(const Tensor& t) { return (t < 0.5).to(t.dtype()); }
+
 }  // namespace
 
 NoisyBridge::NoisyBridge(BridgePtr inner, double gamma, double smoothing)
@@ -37,23 +40,6 @@ Coefficients NoisyBridge::at(const Tensor& t) const {
   return c;
 }
 
-SlowBrownianBridge::SlowBrownianBridge(double gamma) : gamma_(gamma) {
-  check(gamma >= 0, "noise must not be negative, got ", gamma);
-}
-
-Coefficients SlowBrownianBridge::at(const Tensor& t) const {
-  const double speed = M_PI / 2;
-  // Sine and cosine are squared, not 1 - s: small ones keep their digits.
-  const Tensor sine = (speed * t).sin(), cosine = (speed * t).cos();
-  const Tensor sine2 = 2 * sine * cosine, cosine2 = cosine.square() - sine.square();
-  const Jet b{sine.square(), speed * sine2, 2 * speed * speed * cosine2};
-  const double scale = gamma_ * gamma_;
-  return {{cosine.square(), -b.first, -b.second},
-          b,
-          {scale / 4 * sine2.square(), scale * speed * sine2 * cosine2,
-           2 * scale * speed * speed * (cosine2.square() - sine2.square())}};
-}
-
 OneSidedBridge::OneSidedBridge(BridgePtr inner) : inner_(std::move(inner)) {}
 
 Coefficients OneSidedBridge::at(const Tensor& t) const {
@@ -62,6 +48,25 @@ Coefficients OneSidedBridge::at(const Tensor& t) const {
   const Tensor zero = torch::zeros_like(t);
   c.b = {zero, zero, zero};
   return c;
+}
+
+Turn MeetingBridge::turn(const Tensor& t) const {
+  // The rest of the way, not the whole of it: in single precision small angles keep their digits.
+  return {M_PI * at::minimum(t, 1 - t), 2 * M_PI * first_half(t) - M_PI};
+}
+
+Coefficients MeetingBridge::at(const Tensor& t) const {
+  const auto [theta, rate] = turn(t);
+  const Tensor sine = theta.sin(), cosine = theta.cos();
+  const Jet side{cosine, -rate * sine, -M_PI * M_PI * cosine};
+  const auto where = [](const Tensor& mask, const Jet& f) -> Jet {
+    return {f.value * mask, f.first * mask, f.second * mask};
+  };
+  const Tensor before = first_half(t);
+  return {where(before, side),
+          where(1 - before, side),
+          {sine.square(), 2 * rate * sine * cosine,
+           2 * M_PI * M_PI * (cosine.square() - sine.square())}};
 }
 
 }  // namespace dre

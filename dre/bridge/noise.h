@@ -1,4 +1,4 @@
-/// Noise and one-sidedness as wrappers around any bridge.
+/// Noise and one-sidedness as wrappers around any bridge, and two one-sided ones end to end.
 #pragma once
 
 #include "dre/bridge/bridge.h"
@@ -21,19 +21,6 @@ class NoisyBridge final : public Bridge {
   double gamma_, smoothing_;
 };
 
-/// The Brownian bridge by the angle theta = pi t / 2, x_t = cos^2 x0 + sin^2 x1 + gamma sin cos
-/// eps: time is slow at both ends, where its noise would begin with infinite speed. With gamma^2 =
-/// 2 two sides of mean 0 and variance 1 keep both on the whole way.
-class SlowBrownianBridge final : public Bridge {
- public:
-  explicit SlowBrownianBridge(double gamma);
-  Coefficients at(const Tensor& t) const override;
-  bool has_noise() const override { return gamma_ > 0; }
-
- private:
-  double gamma_;
-};
-
 /// The denominator is known to be N(0, I), so x1 plays the part of eps: a x0 + sqrt(b^2 + sigma^2)
 /// eps. The denominator rows of a batch are then ignored.
 class OneSidedBridge final : public Bridge {
@@ -45,6 +32,23 @@ class OneSidedBridge final : public Bridge {
 
  private:
   BridgePtr inner_;
+};
+
+/// Where a point cos(theta) x + sin(theta) eps of a trigonometric bridge to N(0, I) is.
+struct Turn {
+  Tensor angle;  ///< theta, from 0 to a quarter turn
+  Tensor rate;   ///< d theta / dt
+};
+
+/// Two one-sided trigonometric bridges that meet in N(0, I) at t = 1/2: cos(theta) x0 + sin(theta)
+/// eps before and cos(theta) x1 + sin(theta) eps after, theta = pi min(t, 1 - t). No point is a
+/// mixture of both sides, and each half is a task that does not know of the other.
+class MeetingBridge final : public Bridge {
+ public:
+  Coefficients at(const Tensor& t) const override;
+  bool has_noise() const override { return true; }
+
+  Turn turn(const Tensor& t) const;
 };
 
 }  // namespace dre

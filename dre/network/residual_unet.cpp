@@ -8,7 +8,6 @@ namespace dre {
 namespace {
 
 constexpr double quarter_turn = M_PI / 2;
-constexpr double least_angle = 0.003, gap_at_end = 1e-4;
 
 Dual wave(const Dual& a, Tensor (*function)(const Tensor&), const Tensor& slope) {
   return {function(a.value), a.has_tangent() ? slope * a.tangent : Tensor()};
@@ -25,11 +24,15 @@ Dual cosine(const Dual& a) {
 }
 
 Dual log_tangent(const Dual& t) {
-  const Tensor raw = quarter_turn * t.value;
-  const Tensor theta = raw.clamp(least_angle, quarter_turn - gap_at_end);
+  const Tensor theta = quarter_turn * t.value;
   if (!t.has_tangent()) return theta.tan().log();
-  const Tensor slope = quarter_turn / (theta.sin() * theta.cos()) * (theta == raw);
-  return {theta.tan().log(), slope * t.tangent};
+  return {theta.tan().log(), quarter_turn / (theta.sin() * theta.cos()) * t.tangent};
+}
+
+/// The nearest time of the interval, which has no slope outside of it.
+Dual clamped(const Dual& t, double first, double last) {
+  const Tensor inside = t.value.clamp(first, last);
+  return {inside, t.has_tangent() ? t.tangent * (inside == t.value) : Tensor()};
 }
 
 /// Each pixel four times, as twice the side.
@@ -106,15 +109,14 @@ ResidualUnet::ResidualUnet(const ResidualUnetOptions& options, const PixelMap& p
   embedding_ =
       add_stack(parameters_, "embedding", {time_feature_count, make.embedding(), make.embedding()},
                 "silu", false, context, generator);
-  const int64_t inputs = pixels ? 4 : 3;
-  check(options.pixel_heads <= options.heads, options.pixel_heads, " of ", options.heads,
-        " heads cannot be in pixel space");
-  check(options.pixel_heads == 0 || pixels.back, "a pixel head needs a map with a way back");
+  const int64_t inputs = pixels ? 4 : 3, out = heads + (options.pixel_head ? 1 : 0);
+  check(!options.pixel_head || pixels.back, "a pixel head needs a map with a way back");
+  check(options.first_time < options.last_time, "the first time, ", options.first_time,
+        ", must be before the last, ", options.last_time);
   first_ = make.conv("first", {inputs, options.width, 3, {1, 1}, true});
   for (int64_t k = 0; k < options.levels; ++k) levels_.push_back(make.level(k));
   last_norm_ = make.norm("last_norm", options.width);
-  last_ = make.conv(
-      "last", {options.width, options.heads + options.pixel_heads, 3, {1, 1}, true, false, true});
+  last_ = make.conv("last", {options.width, out, 3, {1, 1}, true, false, true});
 }
 
 Dual ResidualUnet::input(const Dual& x) const {
@@ -132,24 +134,21 @@ Dual ResidualUnet::apply(const Block& block, const Dual& x, const Dual& embeddin
   return moved + (block.skip.weight.defined() ? block.skip(x) : x);
 }
 
-Dual ResidualUnet::heads(const Dual& image, const Dual& x) const {
+Dual ResidualUnet::output(const Dual& image, const Dual& x) const {
   const auto rows = [&](const Tensor& a) {
     return a.defined() ? a.to(x.value.scalar_type()).reshape({a.size(0), -1}) : a;
   };
-  const int64_t d = options_.side * options_.side, own = options_.heads * d;
   const Dual all{rows(image.value), rows(image.tangent)};
-  if (options_.pixel_heads == 0) return all;
-  std::vector<Dual> parts;
-  for (int64_t k = 0; k < options_.pixel_heads; ++k)
-    parts.push_back(narrow(all, k * d, d) + pixels_.back(x, narrow(all, own + k * d, d)));
-  const int64_t travelled = options_.pixel_heads * d;
-  parts.push_back(narrow(all, travelled, own - travelled));
-  return cat(parts, 1);
+  if (!options_.pixel_head) return all;
+  const int64_t d = options_.side * options_.side;
+  const std::vector<Dual> parts = split(all, {d, d, d});
+  return cat({parts[0] + pixels_.back(x, parts[2]), parts[1]}, 1);
 }
 
 Dual ResidualUnet::forward(const Dual& x, const Dual& t) const {
   check_point(x, t, options_.side * options_.side, true);
-  const Dual embedding = silu(embedding_(time_features(t)));
+  const Dual time = clamped(t, options_.first_time, options_.last_time);
+  const Dual embedding = silu(embedding_(time_features(time)));
   std::vector<Dual> seen;
   Dual image = first_(input(x));
   for (size_t k = 0; k < levels_.size(); ++k) {
@@ -164,7 +163,7 @@ Dual ResidualUnet::forward(const Dual& x, const Dual& t) const {
     }
     if (k > 0) image = levels_[k - 1].grow(enlarged(image));
   }
-  return heads(last_(norm_silu(image, {}, last_norm_)), x);
+  return output(last_(norm_silu(image, {}, last_norm_)), x);
 }
 
 }  // namespace dre

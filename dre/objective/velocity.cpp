@@ -1,9 +1,5 @@
 #include "dre/objective/velocity.h"
 
-#include <cmath>
-
-#include "dre/base/error.h"
-
 namespace dre {
 
 VelocityObjective::VelocityObjective(const VelocityScore& score, SecondMoments moments)
@@ -25,19 +21,14 @@ Terms VelocityObjective::terms(const Batch& batch, const Tensor& t,
 }
 
 OneSidedVelocityObjective::OneSidedVelocityObjective(const OneSidedVelocityScore& score)
-    : score_(score) {
-  const End start = score.bridge().start();
-  check(start.b == 0 && score.bridge().has_noise(),
-        "the one-sided velocity objective needs a one-sided bridge: wrap the trigonometric one in "
-        "OneSidedBridge");
-}
+    : score_(score) {}
 
 Terms OneSidedVelocityObjective::terms(const Batch& batch, const Tensor& t,
                                        at::Generator& generator) const {
   const BridgePoint point = draw_point(score_.bridge(), batch.x0, batch.x1, t, generator);
   const Tensor sigma_first = point.at.log_sigma_rate() * point.at.sigma();
-  // The score speaks in units of theta = pi t / 2.
-  const Tensor velocity = (point.drift + sigma_first * point.noise) / (M_PI / 2);
+  const Tensor rate = score_.turn(t).rate;  // the score speaks in units of theta
+  const Tensor velocity = (point.drift + sigma_first * point.noise) / rate;
   const OneSidedVelocityScore::Heads heads = score_.heads(point.x, t);
   const Tensor squared_error = (velocity - heads.velocity.value).square();
   const Tensor variance_error = squared_error.detach() - 1 - heads.excess_variance.value;

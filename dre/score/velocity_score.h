@@ -8,8 +8,7 @@
 ///     s = -g.u^ + sum_i c_i,   div u^ = -sum_i c_i.
 #pragma once
 
-#include <optional>
-
+#include "dre/bridge/noise.h"
 #include "dre/score/score.h"
 
 namespace dre {
@@ -23,12 +22,9 @@ struct VelocityMoments {
 
 /// Three heads on a bridge with noise: residuals of g, of the drift E[a' x0 + b' x1 | x] and of c.
 /// The velocity is the drift minus (sigma^2)'/2 g, which stays finite where sigma' does not.
-///
-/// With a head scale l^2 the network speaks in units that suit densities whose finest features are
-/// of size l: (sigma^2 + l^2)^(-1/2) for g, b' for the drift, b' / (sigma^2 + l^2) for c.
 class VelocityScore final : public TimeScore, public DataScore, public FlowField {
  public:
-  explicit VelocityScore(ScoreParts parts, std::optional<double> head_scale = {});
+  explicit VelocityScore(ScoreParts parts);
   Dual time_residual(const Dual& x, const Dual& t) const override;
   Dual data_score(const Dual& x, const Dual& t) const override;
   FlowPoint flow(const Dual& x, const Tensor& t) const override;
@@ -38,15 +34,14 @@ class VelocityScore final : public TimeScore, public DataScore, public FlowField
  private:
   /// What the network adds to the reference's moments.
   VelocityMoments residuals(const Dual& x, const Dual& t) const;
-
-  std::optional<double> head_scale_;  // l^2
 };
 
-/// Two heads for a denominator that is N(0, I), on the trigonometric bridge: u^ and w_i =
-/// Var[u_i|x], both in units of theta = pi t / 2. Then
+/// Two heads for points cos(theta) x + sin(theta) eps: on the one-sided trigonometric bridge to a
+/// denominator that is N(0, I), theta = pi t / 2, or on both halves of the meeting bridge. The
+/// heads are u^ = E[dx/dtheta | x] and w_i = Var[dx_i/dtheta | x]. Then
 ///
-///     s = sum_i [ x_i u^_i + cot(theta) (u^_i^2 + w_i - 1) ],  g = -(x + cot(theta) u^),  div u^ =
-///     cot(theta) sum_i (1 - w_i).
+///     s = dtheta/dt sum_i [ x_i u^_i + cot(theta) (u^_i^2 + w_i - 1) ],  g = -(x + cot(theta) u^),
+///     div u^ = cot(theta) sum_i (1 - w_i).
 ///
 /// Near theta = 0, u^ = O(theta) and w - 1 = O(theta^2); the heads are scaled by f = sin/sqrt(sin^2
 /// + l^2) and f^2.
@@ -64,16 +59,21 @@ class OneSidedVelocityScore final : public TimeScore, public DataScore, public F
   };
   Heads heads(const Dual& x, const Dual& t) const;
 
+  /// Where the bridge is at t: [n, 1].
+  Turn turn(const Tensor& t) const;
+
  private:
-  /// The network's outputs before they are scaled. cot(theta) alone is infinite at t = 0, where
+  /// The network's outputs before they are scaled. cot(theta) alone is infinite at theta = 0, where
   /// integrals and flows start; cot(theta) f is not.
   struct Raw {
     Dual velocity, excess_variance;  // u^ / f and (w - 1) / f^2, [n, d]
     Dual f, cot_f;                   // [n, 1]
+    Dual rate;                       // dtheta/dt, [n, 1]
   };
   Raw raw(const Dual& x, const Dual& t) const;
 
-  double head_scale_;  // l^2
+  double head_scale_;             // l^2
+  const MeetingBridge* meeting_;  // null on the one-sided bridge
 };
 
 }  // namespace dre

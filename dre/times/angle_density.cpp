@@ -35,38 +35,36 @@ AngleDensity::AngleDensity(double low, double high) : low_(low), high_(high) {
   total_ = integral(high) - start_;
 }
 
-AngleDensity AngleDensity::of_both_ends(double low) {
-  check(low < quarter_turn / 2,
-        "the least angle from both ends must be below an eighth of a turn, ", quarter_turn / 2,
-        ", got ", low);
-  AngleDensity density(2 * low, quarter_turn);
-  density.mirrored_ = true;
+AngleDensity AngleDensity::of_both_sides(double low) {
+  AngleDensity density(low, quarter_turn);
+  density.both_sides_ = true;
   return density;
 }
 
 AngleDensity::Quantile AngleDensity::at(double u) const {
   constexpr double rounding = 1e-12;  // of the quadrature nodes that callers ask for
   check(u >= -rounding && u <= 1 + rounding, "a share lies between 0 and 1, got ", u);
-  if (!mirrored_) return unmirrored(u);
-  const auto [doubled, slope] = unmirrored(2 * std::min(u, 1 - u));
-  return {u < 0.5 ? doubled / 2 : quarter_turn - doubled / 2, slope};
+  if (!both_sides_) return one_sided(u);
+  // Each side has half the share and half the time: the slope is the same.
+  const auto [t, slope] = one_sided(2 * std::min(u, 1 - u));
+  return {u < 0.5 ? t / 2 : 1 - t / 2, slope};
 }
 
-AngleDensity::Quantile AngleDensity::unmirrored(double u) const {
+AngleDensity::Quantile AngleDensity::one_sided(double u) const {
   double below = low_, above = high_;
   for (int i = 0; i < 60; ++i) {
     const double middle = (below + above) / 2;
     (integral(middle) - start_ < u * total_ ? below : above) = middle;
   }
   const double angle = (below + above) / 2;
-  return {angle, total_ / density(angle)};
+  return {angle / quarter_turn, total_ / density(angle) / quarter_turn};
 }
 
 AngleSampler::AngleSampler(const AngleDensity& density, const torch::TensorOptions& options) {
   constexpr int64_t cells = 4096;
   std::vector<double> times;
   for (int64_t i = 0; i <= cells; ++i)
-    times.push_back(density.at(static_cast<double>(i) / cells).angle / quarter_turn);
+    times.push_back(density.at(static_cast<double>(i) / cells).t);
   times_ = torch::tensor(times, torch::kFloat64).to(options);
 }
 

@@ -89,12 +89,12 @@ class Mnist final : public Experiment {
              "renewed bit by bit. Convolutions run in bfloat16 where there is CUDA; in annealing "
              "only those that drive the chains, or none (NCE, TRE)."),
         text("log r is the integral over time by ", fit.evaluate.nodes,
-             " Gauss–Legendre nodes, between images by twice as many. AIS and RAISE refer to the "
-             "energy with ",
-             plan.evaluate.nodes, " nodes: ", plan.anneal.chains, " chains, ",
+             " Gauss–Legendre nodes. AIS and RAISE refer to the energy with ", plan.evaluate.nodes,
+             " nodes, between images on each side: ", plan.anneal.chains, " chains, ",
              plan.anneal.leapfrogs,
              " leapfrog steps a temperature, through the densities that the model has learned "
-             "between noise and data, or through powers of the ratio (NCE, TRE); the lengths of "
+             "between noise and data, or through powers of the ratio (between images, NCE, TRE); "
+             "the lengths of "
              "these steps and the temperatures were found in a pilot run of ",
              plan.anneal.pilot_steps, " knots each way and then frozen. RAISE anneals ",
              plan.evaluate.rows,

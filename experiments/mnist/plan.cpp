@@ -55,10 +55,9 @@ EnergyFitOptions fit_options(const Method& method, const Settings& settings) {
   return fit;
 }
 
-EnergyEvaluateOptions evaluate_options(const Method& method, const Settings& settings) {
+EnergyEvaluateOptions evaluate_options(const Settings& settings) {
   EnergyEvaluateOptions evaluate;
-  // Between images the time score turns in the middle, and two rules meet there.
-  evaluate.nodes = settings.pick(16, 8, 3) * (method.between_images ? 2 : 1);
+  evaluate.nodes = settings.pick(16, 8, 3);
   evaluate.flow_steps = settings.pick(20, 4, 1);
   evaluate.half = true;
   return evaluate;
@@ -131,7 +130,10 @@ Json FitPlan::training_options() const {
   // As they are by default in every cell: results of before stay valid.
   training.erase("pixel-view");
   training.erase("waymarks");
-  if (training["bridge"] == "latent") training.erase("bridge");
+  if (training["bridge"] == "latent")
+    training.erase("bridge");
+  else
+    training["bridge"] = "images through N(0, I)";  // there was another one before
   return {{"fit", training}, {"noise", noise.options()}};
 }
 
@@ -170,7 +172,7 @@ std::vector<FitPlan> fit_plans(const Settings& settings) {
   std::vector<FitPlan> all;
   const auto add = [&](const Method& method, const Noise& noise) {
     const FitPlan plan{method, noise_plan(noise, settings), fit_options(method, settings),
-                       evaluate_options(method, settings)};
+                       evaluate_options(settings)};
     if (has(settings, plan)) all.push_back(plan);
   };
   for (const bool classifiers : {false, true})

@@ -31,9 +31,10 @@ Json bits_json(const Bits& bits) { return {{"value", bits.value}, {"standard_err
 std::optional<EnergyFile> find_model(const FitPlan& plan, const std::string& path,
                                      const Context& context) {
   if (!std::filesystem::exists(path)) return std::nullopt;
-  EnergyFile file = load_energy(path, context);
-  if (file.record.value("plan", Json()) != plan.training_options()) return std::nullopt;
-  return file;
+  const Json record = read_energy_record(path);
+  if (!record.is_object() || record.value("plan", Json()) != plan.training_options())
+    return std::nullopt;
+  return load_energy(path, context);
 }
 
 /// The same for a noise model, which may also be one that `dre flow fit` wrote and someone put

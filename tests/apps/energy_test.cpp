@@ -26,21 +26,6 @@ TEST(Energy, StartsAtTheNoiseModelOnEveryPath) {
   EXPECT_EQ(report.flow_evaluations, 32);
 }
 
-/// Of a bridge between images as of one between latent points, whatever the noise model.
-TEST(Energy, StartsAtTheNoiseModelBetweenImages) {
-  const Context context{torch::kCPU, torch::kFloat64, 1};
-  for (const DensityPtr& noise : {copula_example(16), spline_flow_example(4, 4, 1)}) {
-    EnergySet set(tiny("velocity", "images"), context, noise);
-    const EnergyReport report = set.report();
-    EXPECT_NEAR(report.direct.value, report.noise.value, 1e-9);
-    EXPECT_NEAR(report.flow.value, report.noise.value, 1e-9);
-    EXPECT_NEAR(report.flow_by_variance.value, report.noise.value, 1e-9);
-    // The noise model says the same of images in its own space.
-    EnergySet latent(tiny("velocity"), context, noise);
-    EXPECT_NEAR(report.noise.value, latent.report().noise.value, 1e-9);
-  }
-}
-
 TEST(Energy, EveryObjectiveTrainsAndEvaluates) {
   std::vector<EnergyOptions> all;
   for (const auto& objective : energy_objectives()) all.push_back(tiny(objective));
@@ -141,21 +126,24 @@ TEST_P(EnergyBridge, FlowDensityIsNormalised) {
       flow_density(*set.model, rows, signs, steps).by_probe.mean().item<double>();
   const torch::NoGradGuard no_grad;
   // Densities at points along the flow's own inverse: two-sided differences of the end point.
-  const auto& score = set.model->score();
+  const auto velocity = [&](const Tensor& at, double u) {
+    const auto q = set.model->angles().at(u);
+    const Tensor t = torch::full({at.size(0), 1}, q.t, at.options());
+    return ability<FlowField>(set.model->score())->flow(at, t).velocity.value * q.slope;
+  };
   const auto end = [&](const Tensor& start) {
     Tensor y = start;
-    const double h = 1.0 / steps;
-    const auto velocity = [&](const Tensor& at, double u) {
-      const auto q = set.model->angles().at(u);
-      const Tensor t = torch::full({at.size(0), 1}, q.angle / (M_PI / 2), at.options());
-      return ability<FlowField>(score)->flow(at, t).velocity.value * (q.slope / (M_PI / 2));
-    };
-    for (int64_t i = 0; i < steps; ++i) {
-      const double u = static_cast<double>(i) * h;
-      const Tensor k1 = velocity(y, u), k2 = velocity(y + h / 2 * k1, u + h / 2);
-      const Tensor k3 = velocity(y + h / 2 * k2, u + h / 2);
-      const Tensor k4 = velocity(y + h * k3, std::min(1.0, u + h));
-      y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    const std::vector<double> stretches = set.model->stretches();
+    for (size_t k = 0; k + 1 < stretches.size(); ++k) {
+      const double h = (stretches[k + 1] - stretches[k]) / static_cast<double>(steps);
+      const double last = k + 2 < stretches.size() ? stretches[k + 1] - 1e-9 : 1;
+      for (int64_t i = 0; i < steps; ++i) {
+        const double u = stretches[k] + static_cast<double>(i) * h;
+        const Tensor k1 = velocity(y, u), k2 = velocity(y + h / 2 * k1, u + h / 2);
+        const Tensor k3 = velocity(y + h / 2 * k2, u + h / 2);
+        const Tensor k4 = velocity(y + h * k3, std::min(last, u + h));
+        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+      }
     }
     return y;
   };
@@ -261,10 +249,8 @@ TEST(Energy, WaymarksHaveEqualSharesOfTheAngles) {
   const auto& score = dynamic_cast<const TelescopeScore&>(model.score());
   const AngleDensity& angles = model.angles();
   ASSERT_EQ(score.times().size(0), 4);
-  const std::vector<double> expected = {0, angles.at(1.0 / 3).angle, angles.at(2.0 / 3).angle,
-                                        M_PI / 2};
-  for (int64_t k = 0; k < 4; ++k)
-    EXPECT_NEAR(score.times()[k].item<double>() * M_PI / 2, expected[k], 1e-12);
+  const std::vector<double> expected = {0, angles.at(1.0 / 3).t, angles.at(2.0 / 3).t, 1};
+  for (int64_t k = 0; k < 4; ++k) EXPECT_NEAR(score.times()[k].item<double>(), expected[k], 1e-12);
 }
 
 /// The correction is the integral of the mean time score over points of the bridge, here drawn by
@@ -283,7 +269,7 @@ TEST_P(EnergyBridge, CorrectionMakesTheMeanScoreVanish) {
   const int64_t repeats = 10;
   Tensor totals = torch::zeros({repeats}, torch::kFloat64);
   for (int64_t i = 0; i < repeats; ++i)
-    for (int64_t k = 0; k < options.nodes; ++k) {
+    for (int64_t k = 0; k < nodes.t.size(0); ++k) {
       const Tensor t = nodes.t[k].expand({y.size(0), 1});
       const Tensor noise = model.space().of_latent(normal(y.sizes(), y.options(), other));
       const Tensor eps = normal(y.sizes(), y.options(), other);
@@ -337,34 +323,6 @@ TEST_P(EnergyBridge, AResumedFitEndsInTheSameWeights) {
   EXPECT_EQ(result.steps, 12);
   EXPECT_TRUE(torch::equal(whole.model->network().parameters().flat(),
                            rest.model->network().parameters().flat()));
-}
-
-/// A kink in the middle of the bridge is no harder than a straight line.
-TEST(Energy, NodesBetweenImagesMeetInTheMiddle) {
-  const EnergySet set(tiny("velocity", "images"), {torch::kCPU, torch::kFloat64, 1});
-  const double low = set.model->options().least_angle / (M_PI / 2);
-  for (const int64_t count : {40, 41}) {
-    const TimeNodes nodes = time_nodes(*set.model, count);
-    ASSERT_EQ(nodes.t.size(0), count);
-    const double found = ((nodes.t - 0.5).abs() * nodes.weight).sum().item<double>();
-    EXPECT_NEAR(found, (0.5 - low) * (0.5 - low), 1e-8);
-  }
-  EXPECT_EQ(time_nodes(*set.model, 12, 0.7).t.size(0), 12);
-}
-
-TEST(Energy, RefusesBridgesItCannotMake) {
-  const Context context{torch::kCPU, torch::kFloat32, 1};
-  const Tensor train = pictures(900, 20, 1);
-  const DensityPtr noise = gaussian_noise(train, 1, context),
-                   frame = gaussian_noise(train, 1, context);
-  for (const char* objective : {"time", "joint", "conditional"})
-    EXPECT_THROW(EnergyModel(noise, tiny(objective, "images"), context, frame), Error) << objective;
-  EXPECT_THROW(EnergyModel(noise, tiny("velocity", "images"), context), Error);
-  EXPECT_THROW(EnergyModel(noise, tiny("velocity"), context, frame), Error);
-  EXPECT_THROW(EnergyModel(nullptr, tiny("velocity"), context), Error);
-  EXPECT_THROW(EnergyModel(noise, tiny("velocity", "images"), context,
-                           gaussian_noise(pictures(200, 4, 1), 1, context)),
-               Error);
 }
 
 /// Blocks of noise images that are renewed between steps reach a step that was recorded before.

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "dre/base/error.h"
 #include "dre/bridge/curves.h"
 #include "dre/bridge/noise.h"
@@ -26,7 +29,7 @@ std::vector<Case> all_bridges() {
     cases.push_back({name + " noisy", std::make_shared<NoisyBridge>(bridge, 0.7, 0.01)});
     cases.push_back({name + " one-sided", std::make_shared<OneSidedBridge>(bridge)});
   }
-  cases.push_back({"slow brownian", std::make_shared<SlowBrownianBridge>(1.2)});
+  cases.push_back({"meeting", std::make_shared<MeetingBridge>()});
   return cases;
 }
 
@@ -37,7 +40,8 @@ Tensor derivative(const Tensor& y, const Tensor& t) {
 
 TEST(Bridge, DerivativesMatchAutograd) {
   for (const auto& [name, bridge] : all_bridges()) {
-    const Tensor t = torch::linspace(0.02, 0.98, 25, torch::kFloat64).requires_grad_();
+    // An even number of times: where two bridges meet, at 1/2, there is a kink.
+    const Tensor t = torch::linspace(0.02, 0.98, 24, torch::kFloat64).requires_grad_();
     const Coefficients c = bridge->at(t);
     for (const Jet* jet : {&c.a, &c.b, &c.variance}) {
       const Tensor first = derivative(jet->value, t);
@@ -82,24 +86,34 @@ TEST(Bridge, VpsdeIsAccurateNearItsStart) {
   EXPECT_NEAR(b / exact, 1, 1e-6);
 }
 
-/// It is the Brownian bridge at another time, and with gamma^2 = 2 keeps unit variance.
-TEST(Bridge, TheSlowBrownianBridgeIsTheBrownianOneAtAnotherTime) {
-  const double gamma = std::sqrt(2.0);
-  const Tensor t = torch::linspace(0, 1, 21, torch::kFloat64);
-  const Coefficients slow = SlowBrownianBridge(gamma).at(t);
-  const Coefficients usual =
-      NoisyBridge(std::make_shared<LinearBridge>(), gamma).at((t * (M_PI / 2)).sin().square());
-  EXPECT_TRUE(torch::allclose(slow.a.value, usual.a.value, 1e-12, 1e-12));
-  EXPECT_TRUE(torch::allclose(slow.b.value, usual.b.value, 1e-12, 1e-12));
-  EXPECT_TRUE(torch::allclose(slow.variance.value, usual.variance.value, 1e-12, 1e-12));
-  const Tensor variance = slow.a.value.square() + slow.b.value.square() + slow.variance.value;
-  EXPECT_TRUE(torch::allclose(variance, torch::ones_like(t), 1e-12, 1e-12));
+/// Each half is the one-sided trigonometric bridge of its side, and the middle is N(0, I).
+TEST(Bridge, TheMeetingBridgeIsTwoOneSidedOnes) {
+  const MeetingBridge bridge;
+  const OneSidedBridge one_sided(std::make_shared<TrigonometricBridge>());
+  const auto same = [](const Tensor& a, const Tensor& b) {
+    EXPECT_TRUE(torch::allclose(a, b, 1e-12, 1e-12));
+  };
+  const Tensor t = torch::linspace(0, 0.499, 21, torch::kFloat64);
+  const Coefficients before = bridge.at(t), after = bridge.at(1 - t),
+                     expected = one_sided.at(2 * t);
+  const Tensor zero = torch::zeros_like(t);
+  same(before.a.value, expected.a.value);
+  same(before.b.value, zero);
+  same(after.b.value, expected.a.value);
+  same(after.a.value, zero);
+  same(before.variance.value, expected.variance.value);
+  same(after.variance.value, expected.variance.value);
+  same(bridge.turn(t).angle, M_PI * t);
+  same(bridge.turn(1 - t).angle, M_PI * t);
+  same(bridge.turn(t).rate, zero + M_PI);
+  same(bridge.turn(1 - t).rate, zero - M_PI);
+  const Coefficients middle = bridge.at(torch::full({1}, 0.5, torch::kFloat64));
+  EXPECT_NEAR(middle.a.value.item<double>() + middle.b.value.item<double>(), 0, 1e-12);
+  EXPECT_NEAR(middle.variance.value.item<double>(), 1, 1e-12);
   // Near both ends single precision still knows the size of the noise.
-  for (const double angle : {0.003, M_PI / 2 - 0.003}) {
-    const Tensor single = torch::full({1}, angle / (M_PI / 2), torch::kFloat32);
-    EXPECT_NEAR(SlowBrownianBridge(gamma).at(single).sigma().item<double>() /
-                    (gamma * std::sin(angle) * std::cos(angle)),
-                1, 1e-4);
+  for (const float time : {1e-3F, 1 - 1e-3F}) {
+    const double exact = std::sin(M_PI * std::min<double>(time, 1 - static_cast<double>(time)));
+    EXPECT_NEAR(bridge.at(torch::full({1}, time)).sigma().item<double>() / exact, 1, 1e-6);
   }
 }
 

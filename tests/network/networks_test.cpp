@@ -53,10 +53,9 @@ UnetOptions small_unet() {
   return options;
 }
 
-ResidualUnetOptions small_residual_unet(int64_t heads = 2) {
+ResidualUnetOptions small_residual_unet() {
   ResidualUnetOptions options;
-  options.heads = heads;
-  options.pixel_heads = heads - 1;
+  options.pixel_head = true;
   options.side = 4;
   options.width = 4;
   options.levels = 2;
@@ -79,10 +78,10 @@ PixelMap curved_map() {
   return map;
 }
 
-/// As velocity moments use it: all heads but the last have a part in pixel space.
-Case residual_unet_case(const std::string& name, int64_t heads) {
-  const ResidualUnetOptions options = small_residual_unet(heads);
-  return {name,
+/// As velocity moments use it: the first head has a part in pixel space.
+Case residual_unet_case() {
+  const ResidualUnetOptions options = small_residual_unet();
+  return {"residual_unet",
           [options](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
             return std::make_unique<ResidualUnet>(
                 options,
@@ -94,8 +93,8 @@ Case residual_unet_case(const std::string& name, int64_t heads) {
           },
           16,
           true,
-          16 * heads,
-          16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 37 * (2 * heads - 1)};
+          16 * ResidualUnet::heads,
+          16 + 464 + 148 + 372 + 556 + 296 + 292 + 1320 + 2040 + 8 + 37 * 3};
 }
 
 const std::vector<Case>& cases() {
@@ -160,8 +159,7 @@ const std::vector<Case>& cases() {
          return plain_unet(p, x, t, 20, 4, torch::tanh(0.5 * x + 0.25));
        },
        400, true, 2, 160 + 12312 + 176 + 13645 + 802 + 36},
-      residual_unet_case("residual_unet", 2),
-      residual_unet_case("residual_unet_three_heads", 3),
+      residual_unet_case(),
       {"gated_mlp",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
          GatedMlpOptions options;

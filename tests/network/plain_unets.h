@@ -124,10 +124,7 @@ inline Tensor plain_residual_unet(const Plain& p, const Tensor& x, const Tensor&
   const Tensor out =
       net.conv("last", net.norm_silu("last_norm", image, o.groups), 1, 1).reshape({n, -1});
   const std::vector<Tensor> all = out.split(d, 1);
-  std::vector<Tensor> heads(all.begin(), all.begin() + o.heads);
-  for (int64_t k = 0; k < o.pixel_heads; ++k)
-    heads[k] = heads[k] + torch::mm(all[o.heads + k], torch::inverse(to_pixels).t());
-  return torch::cat(heads, 1);
+  return torch::cat({all[0] + torch::mm(all[2], torch::inverse(to_pixels).t()), all[1]}, 1);
 }
 
 }  // namespace dre::testing

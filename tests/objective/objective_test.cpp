@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "dre/base/error.h"
 #include "dre/bridge/noise.h"
 #include "dre/objective/make_objective.h"
 #include "dre/objective/velocity.h"
 #include "dre/score/make_score.h"
 #include "dre/score/velocity_score.h"
-#include "tests/support/exact_heads.h"
+#include "tests/support/exact_scores.h"
 #include "tests/support/stationarity.h"
 
 namespace dre {
@@ -97,21 +98,19 @@ TEST(Objective, GradientDoesNotVanishElsewhere) {
 }
 
 TEST(Objective, OneSidedVelocityGradientVanishesAtTheExactMoments) {
-  const double head_scale = 0.05;
-  for (const int64_t d : {1, 2, 8}) {
-    const GaussianEnds ends = testing::one_sided_ends(d);
-    const auto bridge = std::make_shared<OneSidedBridge>(make_bridge({}));
-    const auto z_at = [&](const GaussianEnds& modelled) {
-      const auto network = std::make_shared<testing::ExactNetwork>(
-          testing::one_sided_heads(modelled, head_scale), d, 2 * d, true, double_context());
-      const OneSidedVelocityScore score({network, bridge, nullptr, d}, head_scale);
-      return gradient_z(OneSidedVelocityObjective(score), network->parameters(), ends);
-    };
-    EXPECT_LT(z_at(ends), 4) << d;
-    GaussianEnds wrong = ends;
-    wrong.mean0 = wrong.mean0 + 0.3;
-    EXPECT_GT(z_at(wrong), 5) << d;
-  }
+  for (const auto& [name, bridge, ends_of] : testing::turning_cases())
+    for (const int64_t d : {1, 2, 8}) {
+      SCOPED_TRACE(text(name, ", ", d));
+      const GaussianEnds ends = ends_of(d);
+      const auto z_at = [&, &bridge = bridge](const GaussianEnds& modelled) {
+        OneSidedVelocityScore score = testing::exact_one_sided_score(modelled, bridge);
+        return gradient_z(OneSidedVelocityObjective(score), score.network().parameters(), ends);
+      };
+      EXPECT_LT(z_at(ends), 4);
+      GaussianEnds wrong = ends;
+      wrong.mean0 = wrong.mean0 + 0.3;
+      EXPECT_GT(z_at(wrong), 5);
+    }
 }
 
 }  // namespace

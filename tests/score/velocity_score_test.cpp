@@ -19,7 +19,6 @@ std::vector<BridgePtr> noisy_bridges() {
   for (const char* curve : {"linear", "arithmetic", "trigonometric", "vpsde"})
     for (const double smoothing : {0.0, 0.05})
       all.push_back(std::make_shared<NoisyBridge>(testing::bridge_named(curve), 1.2, smoothing));
-  all.push_back(std::make_shared<SlowBrownianBridge>(1.2));
   return all;
 }
 
@@ -61,38 +60,6 @@ TEST(VelocityScore, ExactHeadsGiveTheExactScoresAndFlow) {
     }
 }
 
-/// A network that speaks in the units of scaled heads says the same, and its tangents follow them.
-TEST(VelocityScore, ScaledHeadsAreHeadsInOtherUnits) {
-  const int64_t d = 3;
-  const double finest = 0.05;
-  const GaussianEnds ends = testing::gaussian_ends(d);
-  for (const BridgePtr& bridge : noisy_bridges()) {
-    const auto plain = testing::velocity_heads(ends, bridge);
-    const auto scaled = [=](const Dual& x, const Dual& t) {
-      const std::vector<Tensor> heads = plain(x, t).value.split(d, 1);
-      const Coefficients at = bridge->at(t.value);
-      const Tensor size = at.variance.value + finest, speed = at.b.first;
-      return Dual(
-          torch::cat({heads[0] * size.sqrt(), heads[1] / speed, heads[2] * size / speed}, 1));
-    };
-    expect_exact(VelocityScore(testing::exact_parts(scaled, 3 * d, bridge, d), finest), ends,
-                 bridge);
-    VelocityScore any(testing::exact_parts({}, 3 * d, bridge, d), finest);
-    testing::randomise(any.network().parameters());
-    const testing::Points at = draw_points(15, d);
-    testing::expect_tangents("time", at,
-                             [&](const Dual& x, const Dual& t) { return any.time_score(x, t); });
-    testing::expect_tangents("data", at,
-                             [&](const Dual& x, const Dual& t) { return any.data_score(x, t); });
-    const testing::Points way = testing::direction_of(at);
-    const Tensor rows = at.x.clone().requires_grad_(), t = at.t.clone().requires_grad_();
-    const Dual velocity = any.flow({rows, way.x}, t).velocity;
-    const Tensor slope =
-        testing::directional(velocity.value, {rows, t}, {way.x, torch::zeros_like(t)});
-    EXPECT_LT(difference(velocity.tangent, slope), 1e-9);
-  }
-}
-
 TEST(VelocityScore, ZeroHeadsOnTheReferenceAreExactToo) {
   for (const BridgePtr& bridge : noisy_bridges()) {
     const GaussianEnds ends = testing::gaussian_ends(3);
@@ -131,61 +98,81 @@ TEST(VelocityScore, IsExactAtTheEndsWhereTheNoiseVanishes) {
 }
 
 TEST(OneSidedVelocityScore, ExactHeadsGiveTheExactScoresAndFlow) {
-  for (const int64_t d : {1, 3}) {
-    const GaussianEnds ends = testing::one_sided_ends(d);
-    expect_exact(testing::exact_one_sided_score(ends), ends, one_sided("trigonometric"));
-  }
+  for (const auto& [name, bridge, ends_of] : testing::turning_cases())
+    for (const int64_t d : {1, 3}) {
+      SCOPED_TRACE(name);
+      const GaussianEnds ends = ends_of(d);
+      expect_exact(testing::exact_one_sided_score(ends, bridge), ends, bridge);
+    }
 }
 
 TEST(OneSidedVelocityScore, HeadsAreMomentsInUnitsOfTheta) {
-  const GaussianEnds ends = testing::one_sided_ends(3);
-  const OneSidedVelocityScore score = testing::exact_one_sided_score(ends);
-  const auto [x, t] = draw_points(20, 3);
-  const Tensor theta = M_PI / 2 * t, sine = theta.sin(), cosine = theta.cos();
-  // u = -sin x0 + cos eps and x = cos x0 + sin eps, jointly Gaussian.
-  const Tensor variance = cosine.square() * ends.variance0 + sine.square();
-  const Tensor covariance = sine * cosine * (1 - ends.variance0);
-  const Tensor velocity = -sine * ends.mean0 + covariance / variance * (x - cosine * ends.mean0);
-  const Tensor conditional =
-      sine.square() * ends.variance0 + cosine.square() - covariance.square() / variance;
-  const OneSidedVelocityScore::Heads heads = score.heads(x, t);
-  EXPECT_LT(difference(heads.velocity.value, velocity), 1e-12);
-  EXPECT_LT(difference(heads.excess_variance.value + 1, conditional.expand_as(x)), 1e-12);
-}
-
-/// cot(theta) is infinite at t = 0, the heads vanish there, and their product is finite: integrals
-/// and flows start at that end.
-TEST(OneSidedVelocityScore, IsExactAtBothEnds) {
-  const GaussianEnds ends = testing::one_sided_ends(3);
-  const OneSidedVelocityScore score = testing::exact_one_sided_score(ends);
-  const Tensor x = draw_points(10, 3).x;
-  const auto oracle = testing::oracle_of(ends);
-  const auto path = testing::oracle_path(one_sided("trigonometric"));
-  for (const double end : {0.0, 1.0}) {
-    const Tensor t = torch::full({10, 1}, end, torch::kFloat64);
-    EXPECT_LT(difference(score.time_score(x, t).value, oracle.time_score(path, x, t)), 1e-9) << end;
-    EXPECT_LT(difference(score.data_score(x, t).value, oracle.data_score(path, x, t)), 1e-9) << end;
-    const FlowPoint flow = score.flow(x, t);
-    EXPECT_TRUE(flow.velocity.value.isfinite().all().item<bool>()) << end;
-    EXPECT_LT(difference(flow.divergence, trace_of_jacobian(score, x, t)), 1e-9) << end;
+  for (const auto& [name, bridge, ends_of] : testing::turning_cases()) {
+    SCOPED_TRACE(name);
+    const GaussianEnds ends = ends_of(3);
+    const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, bridge);
+    const auto [x, t] = draw_points(20, 3);
+    const auto [mean, variance0, theta] =
+        testing::turning_side(ends, t, std::string(name) == "meeting");
+    EXPECT_LT(difference(score.turn(t).angle, theta), 1e-12);
+    const Tensor sine = theta.sin(), cosine = theta.cos();
+    // u = -sin x0 + cos eps and x = cos x0 + sin eps, jointly Gaussian.
+    const Tensor variance = cosine.square() * variance0 + sine.square();
+    const Tensor covariance = sine * cosine * (1 - variance0);
+    const Tensor velocity = -sine * mean + covariance / variance * (x - cosine * mean);
+    const Tensor conditional =
+        sine.square() * variance0 + cosine.square() - covariance.square() / variance;
+    const OneSidedVelocityScore::Heads heads = score.heads(x, t);
+    EXPECT_LT(difference(heads.velocity.value, velocity), 1e-12);
+    EXPECT_LT(difference(heads.excess_variance.value + 1, conditional.expand_as(x)), 1e-12);
   }
 }
 
+/// cot(theta) is infinite at theta = 0, the heads vanish there, and their product is finite:
+/// integrals and flows start at that end.
+TEST(OneSidedVelocityScore, IsExactAtBothEnds) {
+  for (const auto& [name, bridge, ends_of] : testing::turning_cases())
+    for (const double end : {0.0, 1.0}) {
+      SCOPED_TRACE(text(name, " at ", end));
+      const GaussianEnds ends = ends_of(3);
+      const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, bridge);
+      const Tensor x = draw_points(10, 3).x;
+      const auto oracle = testing::oracle_of(ends);
+      const auto path = testing::oracle_path(bridge);
+      const Tensor t = torch::full({10, 1}, end, torch::kFloat64);
+      EXPECT_LT(difference(score.time_score(x, t).value, oracle.time_score(path, x, t)), 1e-9);
+      EXPECT_LT(difference(score.data_score(x, t).value, oracle.data_score(path, x, t)), 1e-9);
+      const FlowPoint flow = score.flow(x, t);
+      EXPECT_TRUE(flow.velocity.value.isfinite().all().item<bool>());
+      EXPECT_LT(difference(flow.divergence, trace_of_jacobian(score, x, t)), 1e-9);
+    }
+}
+
 TEST(OneSidedVelocityScore, TangentsAreDerivatives) {
-  OneSidedVelocityScore score(testing::exact_parts({}, 6, one_sided("trigonometric"), 3));
-  testing::randomise(score.network().parameters());
-  const testing::Points at = draw_points(15, 3);
-  at.t[0][0] = 0;
-  testing::expect_tangents("time", at,
-                           [&](const Dual& x, const Dual& t) { return score.time_score(x, t); });
-  testing::expect_tangents("data", at,
-                           [&](const Dual& x, const Dual& t) { return score.data_score(x, t); });
+  for (const auto& [name, bridge, ends_of] : testing::turning_cases()) {
+    SCOPED_TRACE(name);
+    OneSidedVelocityScore score(testing::exact_parts({}, 6, bridge, 3));
+    testing::randomise(score.network().parameters());
+    const testing::Points at = draw_points(15, 3);
+    at.t[0][0] = 0;
+    testing::expect_tangents("time", at,
+                             [&](const Dual& x, const Dual& t) { return score.time_score(x, t); });
+    testing::expect_tangents("data", at,
+                             [&](const Dual& x, const Dual& t) { return score.data_score(x, t); });
+  }
 }
 
 TEST(OneSidedVelocityScore, TakesNoReference) {
-  const BridgePtr bridge = one_sided("trigonometric");
+  const BridgePtr bridge = testing::one_sided_trigonometric();
   const auto path = std::make_shared<const GaussianPath>(bridge, testing::one_sided_ends(2));
   EXPECT_THROW(OneSidedVelocityScore(testing::exact_parts({}, 4, bridge, 2, path)), Error);
+}
+
+TEST(OneSidedVelocityScore, RefusesOtherBridges) {
+  for (const BridgePtr& bridge :
+       {one_sided("linear"), one_sided("vpsde"), testing::bridge_named("trigonometric"),
+        testing::bridge_named("brownian")})
+    EXPECT_THROW(OneSidedVelocityScore(testing::exact_parts({}, 4, bridge, 2)), Error);
 }
 
 TEST(FokkerPlanck, TimeScoreIsExactForGaussians) {

@@ -26,16 +26,32 @@ inline Function velocity_heads(const GaussianEnds& ends, const BridgePtr& bridge
   };
 }
 
-/// The two heads of the one-sided velocity score for q = N(m0, V0) over N(0, I), in units of theta,
-/// before they are scaled by f = sin / sqrt(sin^2 + scale) and f^2. The sine in f cancels against
-/// those of u^ and w - 1, so that t = 0 is as good as any other time.
-inline Function one_sided_heads(const GaussianEnds& ends, double head_scale) {
+/// The Gaussian m, V that cos(theta) x + sin(theta) eps starts from at each time, and theta.
+struct TurningSide {
+  Tensor mean, variance;  ///< [n, d]
+  Tensor theta;           ///< [n, 1]
+};
+
+/// On the one-sided trigonometric bridge the numerator all the way, on the meeting bridge the
+/// nearer side. t: [n, 1]
+inline TurningSide turning_side(const GaussianEnds& ends, const Tensor& t, bool meeting) {
+  if (!meeting) return {ends.mean0.unsqueeze(0), ends.variance0.unsqueeze(0), M_PI / 2 * t};
+  const Tensor first = t < 0.5;
+  return {torch::where(first, ends.mean0, ends.mean1),
+          torch::where(first, ends.variance0, ends.variance1), M_PI * torch::min(t, 1 - t)};
+}
+
+/// The two heads of the one-sided velocity score, in units of theta, before they are scaled by f =
+/// sin / sqrt(sin^2 + scale) and f^2. The sine in f cancels against those of u^ and w - 1, so that
+/// theta = 0 is as good as any other angle.
+inline Function one_sided_heads(const GaussianEnds& ends, double head_scale, bool meeting = false) {
   return [=](const Dual& x, const Dual& t) {
-    const Tensor theta = M_PI / 2 * t.value, sine = theta.sin(), cosine = theta.cos();
-    const Tensor variance = cosine.square() * ends.variance0 + sine.square();
-    const Tensor slope = cosine * (1 - ends.variance0) / variance;  // Cov(u, x) / V / sin
-    const Tensor velocity = -ends.mean0 + slope * (x.value - cosine * ends.mean0);
-    const Tensor excess = ends.variance0 - 1 - slope.square() * variance;
+    const auto [mean, variance0, theta] = turning_side(ends, t.value, meeting);
+    const Tensor sine = theta.sin(), cosine = theta.cos();
+    const Tensor variance = cosine.square() * variance0 + sine.square();
+    const Tensor slope = cosine * (1 - variance0) / variance;  // Cov(u, x) / V / sin
+    const Tensor velocity = -mean + slope * (x.value - cosine * mean);
+    const Tensor excess = variance0 - 1 - slope.square() * variance;
     const Tensor norm = sine.square() + head_scale;
     return Dual(torch::cat({norm.sqrt() * velocity, (norm * excess).expand_as(x.value)}, 1));
   };

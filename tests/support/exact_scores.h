@@ -42,13 +42,30 @@ inline VelocityScore exact_velocity_score(const GaussianEnds& ends, const Bridge
   return VelocityScore(exact_parts(velocity_heads(ends, bridge), 3 * d, bridge, d));
 }
 
-/// On the one-sided trigonometric bridge.
-inline OneSidedVelocityScore exact_one_sided_score(const GaussianEnds& ends) {
+inline BridgePtr one_sided_trigonometric() {
+  return std::make_shared<OneSidedBridge>(bridge_named("trigonometric"));
+}
+
+/// On the one-sided trigonometric bridge or the meeting one.
+inline OneSidedVelocityScore exact_one_sided_score(const GaussianEnds& ends,
+                                                   const BridgePtr& bridge) {
   const double head_scale = 0.05;
   const int64_t d = ends.mean0.size(0);
-  const auto bridge = std::make_shared<OneSidedBridge>(bridge_named("trigonometric"));
-  return OneSidedVelocityScore(exact_parts(one_sided_heads(ends, head_scale), 2 * d, bridge, d),
-                               head_scale);
+  const bool meeting = dynamic_cast<const MeetingBridge*>(bridge.get());
+  return OneSidedVelocityScore(
+      exact_parts(one_sided_heads(ends, head_scale, meeting), 2 * d, bridge, d), head_scale);
+}
+
+/// What the score can be asked on, and ends that suit it.
+struct TurningCase {
+  const char* name;
+  BridgePtr bridge;
+  GaussianEnds (*ends)(int64_t d);
+};
+
+inline std::vector<TurningCase> turning_cases() {
+  return {{"one-sided", one_sided_trigonometric(), one_sided_ends},
+          {"meeting", std::make_shared<MeetingBridge>(), gaussian_ends}};
 }
 
 }  // namespace dre::testing

@@ -10,12 +10,13 @@
 
 namespace dre::testing {
 
-/// The message of the usage error that `body` ends with; empty where there is none.
-inline std::string refusal(const std::function<void()>& body) {
+/// The message of the error that `body` ends with; empty where there is none.
+inline std::string refusal(const std::function<void()>& body,
+                           Error::Kind kind = Error::Kind::usage) {
   try {
     body();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), Error::Kind::usage);
+    EXPECT_EQ(error.kind(), kind);
     return error.what();
   }
   return "";
