@@ -89,8 +89,9 @@ class Mnist final : public Experiment {
              "renewed bit by bit. Convolutions run in bfloat16 where there is CUDA; in annealing "
              "only those that drive the chains, or none (NCE, TRE)."),
         text("log r is the integral over time by ", fit.evaluate.nodes,
-             " Gauss–Legendre nodes. AIS and RAISE refer to the energy with ", plan.evaluate.nodes,
-             " nodes, between images on each side: ", plan.anneal.chains, " chains, ",
+             " Gauss–Legendre nodes, between images by as many on each side. AIS and RAISE refer "
+             "to the energy with ",
+             plan.evaluate.nodes, " nodes: ", plan.anneal.chains, " chains, ",
              plan.anneal.leapfrogs,
              " leapfrog steps a temperature, through the densities that the model has learned "
              "between noise and data, or through powers of the ratio (between images, NCE, TRE); "
