@@ -187,8 +187,9 @@ std::string eval_text(const EnergyReport& report) {
                                               " evaluations")) +
              summary_line("disagreement", bits_text(report.disagreement));
   if (std::isfinite(report.noise_half.value))
-    lines += summary_line("noise half", text(bits_text(report.noise_half),
-                                             " too many by the learned half of the noise model"));
+    lines += summary_line("noise half",
+                          text(bits_text(report.noise_half),
+                               ": bits of the noise model by the learned half, less its own"));
   return lines + summary_line("100 log-ratios", text(short_number(report.direct_seconds), " s"));
 }
 
@@ -261,12 +262,15 @@ struct SampleConfig {
       "from noise to data by the learned flow, or by annealed Hamiltonian Monte Carlo");
     v("count", count, at_least(1), "images to draw");
     v("columns", columns, at_least(1), "images in a row of the grid");
-    v("nodes", evaluate.nodes, between(2, 200), "nodes of the integral over time (ais)");
-    v("flow-steps", evaluate.flow_steps, at_least(1), "Runge-Kutta steps (flow)");
+    v("nodes", evaluate.nodes, between(2, 200),
+      "nodes of the integral over time, between images on each side (ais)");
+    v("flow-steps", evaluate.flow_steps, at_least(1),
+      "Runge-Kutta steps, between images on each side (flow)");
     v("anneal-steps", anneal.steps, at_least(1), "temperatures (ais)");
     v("leapfrogs", anneal.leapfrogs, at_least(1), "leapfrog steps of a transition (ais)");
     v("anneal-path", anneal.path, EnergyAnnealOptions::paths(),
-      "densities that the model has learned over time, or powers of the ratio (ais)");
+      "densities that the model has learned over time, or powers of the ratio; auto: time where "
+      "the model has a time score and its bridge is not between images (ais)");
     machine.visit(v);
   }
 };

@@ -69,24 +69,87 @@ nlohmann::json to_json(const Bits& bits) {
   return {{"value", bits.value}, {"standard_error", bits.error}};
 }
 
-/// Wall clock of the log-ratios at y, on a warm device.
-double seconds_for(const EnergyModel& model, const Tensor& y, int64_t nodes) {
+/// log r(y), and where two bridges meet the noise model's log-density by the half that leads to it.
+struct DirectParts {
+  Tensor log_ratio, noise_log_prob;
+};
+
+DirectParts direct_parts(const EnergyModel& model, const Tensor& y, int64_t count) {
+  const TimeNodes nodes = time_nodes(model, count);
+  if (!model.meets()) return {energy_log_ratio(model, y, nodes), {}};
+  const auto part = [&](int64_t from) {
+    return energy_log_ratio(model, y,
+                            {nodes.t.narrow(0, from, count), nodes.weight.narrow(0, from, count)});
+  };
+  const Tensor of_data = part(0), of_noise = part(count);
+  return {of_data + of_noise - model.correction,
+          standard_normal_log_prob(y) + model.correction - of_noise};
+}
+
+/// Log-densities of a block of images, [n] each, all in the coordinates of the logits; undefined
+/// where the model has none.
+struct Block {
+  Tensor noise, direct, by_variance, by_probe, by_noise_half, log_determinant;
+  int64_t flow_evaluations = 0;
+};
+
+Block evaluate_block(const EnergyModel& model, const Tensor& pixels,
+                     const EnergyEvaluateOptions& options, at::Generator& generator) {
+  const Logits logits = dequantise(pixels, generator, model.context().dtype);
+  const Moved y = model.space().enter(logits.x);
+  const DirectParts direct = direct_parts(model, y.point, options.nodes);
+  Block block;
+  block.log_determinant = logits.log_determinant;
+  block.noise = model.space().noise_log_prob(y.point) + y.log_determinant;
+  block.direct = block.noise + direct.log_ratio;
+  if (model.meets()) block.by_noise_half = direct.noise_log_prob + y.log_determinant;
+  if (!has_flow(model)) return block;
+  const Tensor probes = random_signs(y.point.sizes(), y.point.options(), generator);
+  const FlowDensity flow = flow_density(model, y.point, probes, options.flow_steps);
+  block.by_variance = flow.by_variance + y.log_determinant;
+  block.by_probe = flow.by_probe + y.log_determinant;
+  block.flow_evaluations = flow.evaluations;
+  return block;
+}
+
+/// The bits of all blocks.
+EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& blocks) {
+  const int64_t d = model.dimension();
+  const auto bits_of = [&](Tensor Block::*part) {
+    std::vector<Tensor> values;
+    for (const Block& block : blocks)
+      values.push_back(bits_per_dimension(block.*part, block.log_determinant, d)
+                           .to(torch::kCPU, torch::kFloat64));
+    return at::cat(values);
+  };
+  const Tensor noise = bits_of(&Block::noise), corrected = bits_of(&Block::direct);
+  const Bits none{std::numeric_limits<double>::quiet_NaN(), 0};
+  EnergyReport report;
+  report.rows = corrected.size(0);
+  report.noise = mean_bits(noise);
+  report.direct = report.corrected = mean_bits(corrected);
+  report.direct.value += model.correction / (static_cast<double>(d) * std::log(2.0));
+  report.flow = report.flow_by_variance = report.disagreement = report.noise_half = none;
+  if (model.meets()) report.noise_half = mean_bits(bits_of(&Block::by_noise_half) - noise);
+  if (!has_flow(model)) return report;
+  const Tensor by_probe = bits_of(&Block::by_probe);
+  report.flow = mean_bits(by_probe);
+  report.flow_by_variance = mean_bits(bits_of(&Block::by_variance));
+  report.disagreement = mean_bits((corrected - by_probe).abs());
+  report.flow_evaluations = blocks.front().flow_evaluations;
+  return report;
+}
+
+/// Wall clock of the log-ratios of images, on a warm device.
+double seconds_for(const EnergyModel& model, const Tensor& pixels, int64_t nodes,
+                   at::Generator& generator) {
+  const Tensor y =
+      model.space().enter(dequantise(pixels, generator, model.context().dtype).x).point;
   const auto once = [&] { energy_log_ratio(model, y, nodes).sum().item<double>(); };
   once();
   const auto start = std::chrono::steady_clock::now();
   once();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Log-densities of a block of images, [n] each, all in the coordinates of the logits.
-struct Block {
-  Tensor noise, direct, by_variance, by_probe, by_noise_half, log_determinant;
-};
-
-/// The noise model's log-density by the learned half between N(0, I) and it. y: [n, d] -> [n]
-Tensor log_prob_by_noise_half(const EnergyModel& model, const Tensor& y, int64_t nodes) {
-  const TimeNodes half = time_nodes(model, nodes, model.stretches().at(1));
-  return standard_normal_log_prob(y) + model.correction - energy_log_ratio(model, y, half);
 }
 
 }  // namespace
@@ -193,63 +256,27 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
                              Progress& progress) {
   const torch::NoGradGuard no_grad;
   model.network().set_half(options.half);
-  const int64_t all = pixels.size(0), d = model.dimension();
+  const int64_t all = pixels.size(0);
   const int64_t rows = options.rows > 0 ? std::min(options.rows, all) : all;
-  EnergyReport report;
-  report.rows = rows;
-  report.direct_evaluations =
-      ability<TimeScore>(model.score()) ? time_nodes(model, options.nodes).t.size(0) : 1;
-  const bool flows = has_flow(model), halves = model.stretches().size() > 2;
   std::vector<Block> blocks;
   progress.begin("evaluating", rows);
   for (int64_t start = 0; start < rows && !progress.stop_requested();
        start += options.rows_at_once) {
     const int64_t end = std::min(rows, start + options.rows_at_once);
-    const Logits logits = dequantise(pixels.slice(0, start, end), generator, model.context().dtype);
-    const Moved y = model.space().enter(logits.x);
-    const Tensor noise = model.space().noise_log_prob(y.point) + y.log_determinant;
-    Block block{noise, noise + energy_log_ratio(model, y.point, options.nodes),
-                {},    {},
-                {},    logits.log_determinant};
-    if (halves)
-      block.by_noise_half =
-          log_prob_by_noise_half(model, y.point, options.nodes) + y.log_determinant;
-    if (flows) {
-      const Tensor probes = random_signs(y.point.sizes(), y.point.options(), generator);
-      const FlowDensity flow = flow_density(model, y.point, probes, options.flow_steps);
-      block.by_variance = flow.by_variance + y.log_determinant;
-      block.by_probe = flow.by_probe + y.log_determinant;
-      report.flow_evaluations = flow.evaluations;
-    }
-    if (start == 0)
-      report.direct_seconds = seconds_for(model, y.point.slice(0, 0, 100), options.nodes);
-    blocks.push_back(block);
+    blocks.push_back(evaluate_block(model, pixels.slice(0, start, end), options, generator));
     progress.advance(end, "");
   }
   progress.end();
-  report.finished = !progress.stop_requested();
-  if (!report.finished) return report;
-  const auto bits_of = [&](Tensor Block::*part) {
-    std::vector<Tensor> values;
-    for (const Block& block : blocks)
-      values.push_back(bits_per_dimension(block.*part, block.log_determinant, d)
-                           .to(torch::kCPU, torch::kFloat64));
-    return at::cat(values);
-  };
-  const Tensor corrected = bits_of(&Block::direct);
-  const Tensor noise = bits_of(&Block::noise);
-  report.noise = mean_bits(noise);
-  report.corrected = mean_bits(corrected);
-  report.direct = report.corrected;
-  report.direct.value += model.correction / (static_cast<double>(d) * std::log(2.0));
-  const Bits none{std::numeric_limits<double>::quiet_NaN(), 0};
-  report.flow = report.flow_by_variance = report.disagreement = report.noise_half = none;
-  if (halves) report.noise_half = mean_bits(bits_of(&Block::by_noise_half) - noise);
-  if (!flows) return report;
-  const Tensor by_probe = bits_of(&Block::by_probe);
-  report.flow = mean_bits(by_probe);
-  report.flow_by_variance = mean_bits(bits_of(&Block::by_variance));
-  report.disagreement = mean_bits((corrected - by_probe).abs());
+  if (progress.stop_requested()) {
+    EnergyReport nothing;
+    nothing.finished = false;
+    return nothing;
+  }
+  EnergyReport report = summarise(model, blocks);
+  report.direct_evaluations =
+      ability<TimeScore>(model.score()) ? time_nodes(model, options.nodes).t.size(0) : 1;
+  report.direct_seconds = seconds_for(model, pixels.slice(0, 0, std::min<int64_t>(rows, 100)),
+                                      options.nodes, generator);
   return report;
 }
 

@@ -60,12 +60,14 @@ struct FlowDensity {
   int64_t evaluations = 0;
 };
 
-/// y, probes: [n, d]; probes have uncorrelated entries of variance 1. One pass of value and tangent
+/// y, probes: [n, d]; probes have uncorrelated entries of variance 1. `steps` Runge-Kutta steps on
+/// every stretch of the model. One pass of value and tangent
 /// through the network gives velocity and probe.
 FlowDensity flow_density(const EnergyModel& model, const Tensor& y, const Tensor& probes,
                          int64_t steps);
 
-/// Draws by the flow from noise to data; [n, d], points of the model's space.
+/// Draws by the flow from noise to data, `steps` on every stretch; [n, d], points of the model's
+/// space.
 Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator);
 
 /// The images of points: [n, d] -> [n, d], bytes, on the host.
@@ -89,8 +91,8 @@ struct EnergyReport {
   Bits direct, corrected;       ///< without and with the zero-mean correction
   Bits flow_by_variance, flow;  ///< NaN for models without a flow
   Bits disagreement;            ///< |corrected - flow by probe| of an image
-  Bits noise_half;              ///< NaN except between images, where the half of the noise model is
-                                ///< known: bits by its integral minus the noise model's own
+  Bits noise_half;  ///< where two bridges meet, else NaN: bits of the noise model by the half that
+                    ///< leads to it, less its own
   int64_t direct_evaluations = 0, flow_evaluations = 0;  ///< of the network, for an image
   double direct_seconds = 0;  ///< wall clock for the log-ratios of 100 images
   bool finished = true;       ///< false: a stop was asked for, and the numbers mean nothing

@@ -7,6 +7,7 @@
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/bridge/curves.h"
+#include "dre/bridge/meeting.h"
 #include "dre/bridge/noise.h"
 #include "dre/data/description.h"
 #include "dre/density/density_file.h"
@@ -19,8 +20,11 @@
 namespace dre {
 namespace {
 
-/// Format 2: another bridge between images.
+/// Format 2: another bridge between images, and networks that tell all trained times apart.
 const FileKind energy_kind{"dre-energy", "energy model", 2};
+
+/// Networks of format 1 did not tell smaller angles apart.
+constexpr double least_angle_before = 0.003;
 
 /// Angles end here: log tan theta is an input of the network.
 constexpr double gap_at_end = 1e-4;
@@ -197,9 +201,12 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
   score_ = recipe.score({network_, bridge_, nullptr, noise_->dimension()}, request);
 }
 
+bool EnergyModel::meets() const {
+  return dynamic_cast<const MeetingBridge*>(bridge_.get()) != nullptr;
+}
+
 std::vector<double> EnergyModel::stretches() const {
-  return dynamic_cast<const MeetingBridge*>(bridge_.get()) ? std::vector{0.0, 0.5, 1.0}
-                                                           : std::vector{0.0, 1.0};
+  return meets() ? std::vector{0.0, 0.5, 1.0} : std::vector{0.0, 1.0};
 }
 
 void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record) {
@@ -234,9 +241,13 @@ nlohmann::json read_energy_record(const std::string& path) {
 EnergyFile load_energy(const std::string& path, const Context& context) {
   const TensorFile file = load_safetensors(path);
   const nlohmann::json json = read_description(file, path, energy_kind);
-  const auto objective = json.value(nlohmann::json::json_pointer("/options/objective"), "");
-  check_data(json["format_version"] > 1 || !json.contains("frame") || objective != "velocity", path,
-             " is a model of a bridge between images that earlier versions had; fit it again");
+  const auto model_of_before = [&] {
+    const auto& options = json.at("options");
+    if (json["format_version"] > 1 || options.at("objective") != "velocity") return false;
+    return json.contains("frame") || options.at("least-angle") < least_angle_before;
+  };
+  check_data(!guard_damage(path, energy_kind, model_of_before), path,
+             " is a model whose bridge or network earlier versions had; fit it again");
   return guard_damage(path, energy_kind, [&]() -> EnergyFile {
     EnergyOptions options;
     from_json(json.at("options"), options, "the energy model");

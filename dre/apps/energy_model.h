@@ -58,6 +58,9 @@ class EnergyModel final {
   /// Times between which the score is trained and integrated.
   const AngleDensity& angles() const { return angles_; }
 
+  /// Whether the bridge is two that meet in N(0, I), as that of velocity between images.
+  bool meets() const;
+
   /// Shares of these times from end to end, with one in between where two bridges meet: the scores
   /// turn there, and integrals are taken stretch by stretch.
   std::vector<double> stretches() const;

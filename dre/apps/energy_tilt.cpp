@@ -130,12 +130,7 @@ class PowersOf final : public Tilt {
   explicit PowersOf(std::unique_ptr<Tilt> end) : end_(std::move(end)) {}
 
   Tensor value(const Tensor& z, double beta) override {
-    if (beta == 0) return at::zeros({z.size(0)}, z.options());
-    if (!last_.defined() || !z.is_same(last_)) {
-      whole_ = end_->value(z, 1);  // asked for again at the next temperature
-      last_ = z;
-    }
-    return beta * whole_;
+    return beta == 0 ? at::zeros({z.size(0)}, z.options()) : beta * end_->value(z, 1);
   }
 
   Tensor force(const Tensor& z, double beta) override {
@@ -144,7 +139,6 @@ class PowersOf final : public Tilt {
 
  private:
   std::unique_ptr<Tilt> end_;
-  Tensor last_, whole_;
 };
 
 /// Powers of a classifier's ratio: value and slope of a point are wanted together.
@@ -171,7 +165,7 @@ std::unique_ptr<Tilt> make_tilt(const EnergyModel& model, const EnergyEvaluateOp
   const torch::NoGradGuard no_grad;
   validate(anneal);
   const std::vector<int64_t> shape = {anneal.chains, model.dimension()};
-  const bool over_time = ability<TimeScore>(model.score()), meets = model.stretches().size() > 2;
+  const bool over_time = ability<TimeScore>(model.score()), meets = model.meets();
   check(anneal.path != "time" || over_time, "a model trained by the objective '",
         model.options().objective,
         "' has learned no densities between noise and data; use --anneal-path power");

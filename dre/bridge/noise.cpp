@@ -1,6 +1,5 @@
 #include "dre/bridge/noise.h"
 
-#include <cmath>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -19,9 +18,6 @@ Jet sum(const Jet& f, const Jet& g) {
 Jet scaled(const Jet& f, double factor) {
   return {f.value * factor, f.first * factor, f.second * factor};
 }
-
-/// 1 before t = 1/2, 0 from there on.
-Tensor first_half(const Tensor& t) { return (t < 0.5).to(t.dtype()); }
 
 }  // namespace
 
@@ -48,25 +44,6 @@ Coefficients OneSidedBridge::at(const Tensor& t) const {
   const Tensor zero = torch::zeros_like(t);
   c.b = {zero, zero, zero};
   return c;
-}
-
-Turn MeetingBridge::turn(const Tensor& t) const {
-  // The rest of the way, not the whole of it: in single precision small angles keep their digits.
-  return {M_PI * at::minimum(t, 1 - t), 2 * M_PI * first_half(t) - M_PI};
-}
-
-Coefficients MeetingBridge::at(const Tensor& t) const {
-  const auto [theta, rate] = turn(t);
-  const Tensor sine = theta.sin(), cosine = theta.cos();
-  const Jet side{cosine, -rate * sine, -M_PI * M_PI * cosine};
-  const auto where = [](const Tensor& mask, const Jet& f) -> Jet {
-    return {f.value * mask, f.first * mask, f.second * mask};
-  };
-  const Tensor before = first_half(t);
-  return {where(before, side),
-          where(1 - before, side),
-          {sine.square(), 2 * rate * sine * cosine,
-           2 * M_PI * M_PI * (cosine.square() - sine.square())}};
 }
 
 }  // namespace dre

@@ -1,4 +1,4 @@
-/// The network of the velocity objective on images: a residual U-Net whose output are two images,
+/// The network of the velocity objective on images: a residual U-Net whose outputs are two images,
 /// the heads of the one-sided velocity score. Three levels, padding 1, residual blocks
 /// norm-silu-conv twice with the embedding of time added between.
 ///

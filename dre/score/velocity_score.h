@@ -8,7 +8,7 @@
 ///     s = -g.u^ + sum_i c_i,   div u^ = -sum_i c_i.
 #pragma once
 
-#include "dre/bridge/noise.h"
+#include "dre/bridge/meeting.h"
 #include "dre/score/score.h"
 
 namespace dre {

@@ -1,6 +1,8 @@
 /// A tiny energy model with images to fit and judge it, for the tests of energy models.
 #pragma once
 
+#include <algorithm>
+
 #include "dre/apps/energy_fit.h"
 #include "dre/data/mnist.h"
 #include "dre/density/flow.h"
@@ -86,6 +88,29 @@ struct EnergySet {
     return evaluate_energy(*model, validation, options, generator, silent);
   }
 };
+
+/// From data to noise along the flow, by Runge-Kutta steps of its own.
+inline Tensor flowed(const EnergyModel& model, const Tensor& start, int64_t steps) {
+  const auto velocity = [&](const Tensor& at, double u) {
+    const auto q = model.angles().at(u);
+    const Tensor t = torch::full({at.size(0), 1}, q.t, at.options());
+    return ability<FlowField>(model.score())->flow(at, t).velocity.value * q.slope;
+  };
+  Tensor y = start;
+  const std::vector<double> stretches = model.stretches();
+  for (size_t k = 0; k + 1 < stretches.size(); ++k) {
+    const double h = (stretches[k + 1] - stretches[k]) / static_cast<double>(steps);
+    const double last = k + 2 < stretches.size() ? stretches[k + 1] - 1e-9 : 1;
+    for (int64_t i = 0; i < steps; ++i) {
+      const double u = stretches[k] + static_cast<double>(i) * h;
+      const Tensor k1 = velocity(y, u), k2 = velocity(y + h / 2 * k1, u + h / 2);
+      const Tensor k3 = velocity(y + h / 2 * k2, u + h / 2);
+      const Tensor k4 = velocity(y + h * k3, std::min(last, u + h));
+      y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    }
+  }
+  return y;
+}
 
 inline EnergyFitOptions few_steps(int64_t steps) {
   EnergyFitOptions options;

@@ -125,28 +125,8 @@ TEST_P(EnergyBridge, FlowDensityIsNormalised) {
   const double density =
       flow_density(*set.model, rows, signs, steps).by_probe.mean().item<double>();
   const torch::NoGradGuard no_grad;
-  // Densities at points along the flow's own inverse: two-sided differences of the end point.
-  const auto velocity = [&](const Tensor& at, double u) {
-    const auto q = set.model->angles().at(u);
-    const Tensor t = torch::full({at.size(0), 1}, q.t, at.options());
-    return ability<FlowField>(set.model->score())->flow(at, t).velocity.value * q.slope;
-  };
-  const auto end = [&](const Tensor& start) {
-    Tensor y = start;
-    const std::vector<double> stretches = set.model->stretches();
-    for (size_t k = 0; k + 1 < stretches.size(); ++k) {
-      const double h = (stretches[k + 1] - stretches[k]) / static_cast<double>(steps);
-      const double last = k + 2 < stretches.size() ? stretches[k + 1] - 1e-9 : 1;
-      for (int64_t i = 0; i < steps; ++i) {
-        const double u = stretches[k] + static_cast<double>(i) * h;
-        const Tensor k1 = velocity(y, u), k2 = velocity(y + h / 2 * k1, u + h / 2);
-        const Tensor k3 = velocity(y + h / 2 * k2, u + h / 2);
-        const Tensor k4 = velocity(y + h * k3, std::min(last, u + h));
-        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
-      }
-    }
-    return y;
-  };
+  const auto end = [&](const Tensor& start) { return flowed(*set.model, start, steps); };
+  // Two-sided differences of the end point.
   const double step = 1e-5;
   const Tensor moves = step * torch::eye(d, torch::kFloat64);
   const Tensor jacobian = (end(z + moves) - end(z - moves)) / (2 * step);

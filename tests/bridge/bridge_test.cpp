@@ -8,6 +8,7 @@
 
 #include "dre/base/error.h"
 #include "dre/bridge/curves.h"
+#include "dre/bridge/meeting.h"
 #include "dre/bridge/noise.h"
 
 namespace dre {

@@ -98,12 +98,12 @@ TEST(Objective, GradientDoesNotVanishElsewhere) {
 }
 
 TEST(Objective, OneSidedVelocityGradientVanishesAtTheExactMoments) {
-  for (const auto& [name, bridge, ends_of] : testing::turning_cases())
+  for (const testing::TurningCase& on : testing::turning_cases())
     for (const int64_t d : {1, 2, 8}) {
-      SCOPED_TRACE(text(name, ", ", d));
-      const GaussianEnds ends = ends_of(d);
-      const auto z_at = [&, &bridge = bridge](const GaussianEnds& modelled) {
-        OneSidedVelocityScore score = testing::exact_one_sided_score(modelled, bridge);
+      SCOPED_TRACE(text(on.name, ", ", d));
+      const GaussianEnds ends = on.ends(d);
+      const auto z_at = [&](const GaussianEnds& modelled) {
+        OneSidedVelocityScore score = testing::exact_one_sided_score(modelled, on);
         return gradient_z(OneSidedVelocityObjective(score), score.network().parameters(), ends);
       };
       EXPECT_LT(z_at(ends), 4);

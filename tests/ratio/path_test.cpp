@@ -121,9 +121,9 @@ TEST(Path, VelocityScoreIsExactOnAllPaths) {
 TEST(Path, OneSidedVelocityScoreIsExactOnAllPaths) {
   const GaussianEnds ends = testing::one_sided_ends(dimension);
   const Tensor x = sample_rows(), exact = exact_log_ratio(ends, x);
-  const BridgePtr bridge = testing::one_sided_trigonometric();
-  const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, bridge);
-  const GaussianPath path(bridge, ends);
+  const testing::TurningCase on = testing::on_one_sided();
+  const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, on);
+  const GaussianPath path(on.bridge, ends);
   for (const auto& name : path_names())
     for (const auto& method : integrator_names())
       expect_exact(path_ratio(name, score, path, x, by(method)), exact, name + ", " + method);

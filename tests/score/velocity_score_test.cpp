@@ -12,6 +12,8 @@ namespace {
 
 using testing::difference;
 using testing::draw_points;
+using testing::one_sided;
+using testing::TurningCase;
 
 /// Brownian and dequantified noise over every curve.
 std::vector<BridgePtr> noisy_bridges() {
@@ -20,10 +22,6 @@ std::vector<BridgePtr> noisy_bridges() {
     for (const double smoothing : {0.0, 0.05})
       all.push_back(std::make_shared<NoisyBridge>(testing::bridge_named(curve), 1.2, smoothing));
   return all;
-}
-
-BridgePtr one_sided(const std::string& curve) {
-  return std::make_shared<OneSidedBridge>(testing::bridge_named(curve));
 }
 
 /// Sum over i of d velocity_i / d x_i, by autograd.
@@ -98,22 +96,21 @@ TEST(VelocityScore, IsExactAtTheEndsWhereTheNoiseVanishes) {
 }
 
 TEST(OneSidedVelocityScore, ExactHeadsGiveTheExactScoresAndFlow) {
-  for (const auto& [name, bridge, ends_of] : testing::turning_cases())
+  for (const TurningCase& on : testing::turning_cases())
     for (const int64_t d : {1, 3}) {
-      SCOPED_TRACE(name);
-      const GaussianEnds ends = ends_of(d);
-      expect_exact(testing::exact_one_sided_score(ends, bridge), ends, bridge);
+      SCOPED_TRACE(on.name);
+      const GaussianEnds ends = on.ends(d);
+      expect_exact(testing::exact_one_sided_score(ends, on), ends, on.bridge);
     }
 }
 
 TEST(OneSidedVelocityScore, HeadsAreMomentsInUnitsOfTheta) {
-  for (const auto& [name, bridge, ends_of] : testing::turning_cases()) {
-    SCOPED_TRACE(name);
-    const GaussianEnds ends = ends_of(3);
-    const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, bridge);
+  for (const TurningCase& on : testing::turning_cases()) {
+    SCOPED_TRACE(on.name);
+    const GaussianEnds ends = on.ends(3);
+    const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, on);
     const auto [x, t] = draw_points(20, 3);
-    const auto [mean, variance0, theta] =
-        testing::turning_side(ends, t, std::string(name) == "meeting");
+    const auto [mean, variance0, theta] = testing::turning_side(ends, t, on.meeting);
     EXPECT_LT(difference(score.turn(t).angle, theta), 1e-12);
     const Tensor sine = theta.sin(), cosine = theta.cos();
     // u = -sin x0 + cos eps and x = cos x0 + sin eps, jointly Gaussian.
@@ -131,14 +128,14 @@ TEST(OneSidedVelocityScore, HeadsAreMomentsInUnitsOfTheta) {
 /// cot(theta) is infinite at theta = 0, the heads vanish there, and their product is finite:
 /// integrals and flows start at that end.
 TEST(OneSidedVelocityScore, IsExactAtBothEnds) {
-  for (const auto& [name, bridge, ends_of] : testing::turning_cases())
+  for (const TurningCase& on : testing::turning_cases())
     for (const double end : {0.0, 1.0}) {
-      SCOPED_TRACE(text(name, " at ", end));
-      const GaussianEnds ends = ends_of(3);
-      const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, bridge);
+      SCOPED_TRACE(text(on.name, " at ", end));
+      const GaussianEnds ends = on.ends(3);
+      const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, on);
       const Tensor x = draw_points(10, 3).x;
       const auto oracle = testing::oracle_of(ends);
-      const auto path = testing::oracle_path(bridge);
+      const auto path = testing::oracle_path(on.bridge);
       const Tensor t = torch::full({10, 1}, end, torch::kFloat64);
       EXPECT_LT(difference(score.time_score(x, t).value, oracle.time_score(path, x, t)), 1e-9);
       EXPECT_LT(difference(score.data_score(x, t).value, oracle.data_score(path, x, t)), 1e-9);
@@ -149,12 +146,13 @@ TEST(OneSidedVelocityScore, IsExactAtBothEnds) {
 }
 
 TEST(OneSidedVelocityScore, TangentsAreDerivatives) {
-  for (const auto& [name, bridge, ends_of] : testing::turning_cases()) {
-    SCOPED_TRACE(name);
-    OneSidedVelocityScore score(testing::exact_parts({}, 6, bridge, 3));
+  for (const TurningCase& on : testing::turning_cases()) {
+    SCOPED_TRACE(on.name);
+    OneSidedVelocityScore score(testing::exact_parts({}, 6, on.bridge, 3));
     testing::randomise(score.network().parameters());
     const testing::Points at = draw_points(15, 3);
     at.t[0][0] = 0;
+    at.t[1][0] = 1;
     testing::expect_tangents("time", at,
                              [&](const Dual& x, const Dual& t) { return score.time_score(x, t); });
     testing::expect_tangents("data", at,
@@ -163,7 +161,7 @@ TEST(OneSidedVelocityScore, TangentsAreDerivatives) {
 }
 
 TEST(OneSidedVelocityScore, TakesNoReference) {
-  const BridgePtr bridge = testing::one_sided_trigonometric();
+  const BridgePtr bridge = one_sided("trigonometric");
   const auto path = std::make_shared<const GaussianPath>(bridge, testing::one_sided_ends(2));
   EXPECT_THROW(OneSidedVelocityScore(testing::exact_parts({}, 4, bridge, 2, path)), Error);
 }

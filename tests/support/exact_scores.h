@@ -42,30 +42,32 @@ inline VelocityScore exact_velocity_score(const GaussianEnds& ends, const Bridge
   return VelocityScore(exact_parts(velocity_heads(ends, bridge), 3 * d, bridge, d));
 }
 
-inline BridgePtr one_sided_trigonometric() {
-  return std::make_shared<OneSidedBridge>(bridge_named("trigonometric"));
+inline BridgePtr one_sided(const std::string& curve) {
+  return std::make_shared<OneSidedBridge>(bridge_named(curve));
 }
 
-/// On the one-sided trigonometric bridge or the meeting one.
-inline OneSidedVelocityScore exact_one_sided_score(const GaussianEnds& ends,
-                                                   const BridgePtr& bridge) {
-  const double head_scale = 0.05;
-  const int64_t d = ends.mean0.size(0);
-  const bool meeting = dynamic_cast<const MeetingBridge*>(bridge.get());
-  return OneSidedVelocityScore(
-      exact_parts(one_sided_heads(ends, head_scale, meeting), 2 * d, bridge, d), head_scale);
-}
-
-/// What the score can be asked on, and ends that suit it.
+/// What the one-sided velocity score can be asked on, and ends that suit it.
 struct TurningCase {
   const char* name;
+  bool meeting;
   BridgePtr bridge;
   GaussianEnds (*ends)(int64_t d);
 };
 
+inline TurningCase on_one_sided() {
+  return {"one-sided", false, one_sided("trigonometric"), one_sided_ends};
+}
+
 inline std::vector<TurningCase> turning_cases() {
-  return {{"one-sided", one_sided_trigonometric(), one_sided_ends},
-          {"meeting", std::make_shared<MeetingBridge>(), gaussian_ends}};
+  return {on_one_sided(), {"meeting", true, std::make_shared<MeetingBridge>(), gaussian_ends}};
+}
+
+inline OneSidedVelocityScore exact_one_sided_score(const GaussianEnds& ends,
+                                                   const TurningCase& on) {
+  const double head_scale = 0.05;
+  const int64_t d = ends.mean0.size(0);
+  return OneSidedVelocityScore(
+      exact_parts(one_sided_heads(ends, head_scale, on.meeting), 2 * d, on.bridge, d), head_scale);
 }
 
 }  // namespace dre::testing
