@@ -190,7 +190,9 @@ std::string eval_text(const EnergyReport& report) {
     lines += summary_line("noise half",
                           text(bits_text(report.noise_half),
                                ": bits of the noise model by the learned half, less its own"));
-  return lines + summary_line("100 log-ratios", text(short_number(report.direct_seconds), " s"));
+  if (report.direct_seconds)
+    lines += summary_line("100 log-ratios", text(short_number(*report.direct_seconds), " s"));
+  return lines;
 }
 
 std::string anneal_text(const EnergyAnnealReport& report) {

@@ -140,6 +140,8 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
   return report;
 }
 
+constexpr int64_t images_timed = 100;
+
 /// Wall clock of the log-ratios of images, on a warm device.
 double seconds_for(const EnergyModel& model, const Tensor& pixels, int64_t nodes,
                    at::Generator& generator) {
@@ -275,8 +277,9 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
   EnergyReport report = summarise(model, blocks);
   report.direct_evaluations =
       ability<TimeScore>(model.score()) ? time_nodes(model, options.nodes).t.size(0) : 1;
-  report.direct_seconds = seconds_for(model, pixels.slice(0, 0, std::min<int64_t>(rows, 100)),
-                                      options.nodes, generator);
+  if (rows >= images_timed)
+    report.direct_seconds =
+        seconds_for(model, pixels.slice(0, 0, images_timed), options.nodes, generator);
   return report;
 }
 
@@ -291,7 +294,8 @@ nlohmann::json to_json(const EnergyReport& report) {
           {"noise_half", to_json(report.noise_half)},
           {"direct_evaluations", report.direct_evaluations},
           {"flow_evaluations", report.flow_evaluations},
-          {"seconds_for_100_ratios", report.direct_seconds}};
+          {"seconds_for_100_ratios",
+           report.direct_seconds ? nlohmann::json(*report.direct_seconds) : nlohmann::json()}};
 }
 
 }  // namespace dre

@@ -2,6 +2,8 @@
 /// the learned flow, bits for each dimension, and samples.
 #pragma once
 
+#include <optional>
+
 #include "dre/apps/energy_model.h"
 #include "dre/base/progress.h"
 
@@ -94,8 +96,8 @@ struct EnergyReport {
   Bits noise_half;  ///< where two bridges meet, else NaN: bits of the noise model by the half that
                     ///< leads to it, less its own
   int64_t direct_evaluations = 0, flow_evaluations = 0;  ///< of the network, for an image
-  double direct_seconds = 0;  ///< wall clock for the log-ratios of 100 images
-  bool finished = true;       ///< false: a stop was asked for, and the numbers mean nothing
+  std::optional<double> direct_seconds;  ///< wall clock for the log-ratios of the first 100 images
+  bool finished = true;  ///< false: a stop was asked for, and the numbers mean nothing
 };
 
 /// pixels: [n, d], bytes, on the model's device; dequantisation noise and probes are drawn from

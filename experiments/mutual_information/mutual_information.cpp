@@ -101,7 +101,7 @@ std::string cell_row(const Scale& scale, const Correlation& correlation, const s
 bool at_both_correlations(const Row& row) {
   const MiMethod& method = row.method;
   return method.kind == "plug-in" || (method.kind == "bypass" && method.fresh) ||
-         (method.kind == "parametric" && method.time_weight == "one" && method.time_factor == 1);
+         (method.kind == "parametric" && method.time_weight == "one");
 }
 
 class MutualInformation final : public Experiment {

@@ -24,6 +24,7 @@ TEST(Energy, StartsAtTheNoiseModelOnEveryPath) {
   EXPECT_NEAR(report.flow.value, report.noise.value, 1e-4);
   EXPECT_NEAR(report.flow_by_variance.value, report.noise.value, 1e-4);
   EXPECT_EQ(report.flow_evaluations, 32);
+  EXPECT_FALSE(report.direct_seconds);  // there are no 100 images
 }
 
 TEST(Energy, EveryObjectiveTrainsAndEvaluates) {
