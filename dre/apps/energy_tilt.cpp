@@ -1,6 +1,7 @@
 #include "dre/apps/energy_tilt.h"
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -135,6 +136,10 @@ class PowersOf final : public Tilt {
 
   Tensor force(const Tensor& z, double beta) override {
     return beta == 0 ? at::zeros_like(z) : beta * end_->force(z, 1);
+  }
+
+  std::optional<double> growth(double from, double to) const override {
+    return growth_of_powers(from, to);
   }
 
  private:

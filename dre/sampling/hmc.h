@@ -10,16 +10,20 @@ struct Chains {
   Tensor z;  ///< [m, d]
   double beta;
   Tensor value;  ///< [m], L_β there
+  Tensor force;  ///< [m, d], of L_β there; undefined until it is asked for
 };
 
 Chains start_chains(Tilt& tilt, const Tensor& z, double beta);
 
+/// L at the chains' points by another β: [m]
+Tensor value_at(Tilt& tilt, const Chains& chains, double beta);
+
 /// Takes the chains, as they stand, to another β. -> the change of L: [m]
 Tensor change_beta(Tilt& tilt, Chains& chains, double beta);
 
-/// Position and momentum of every chain.
+/// Position and momentum of every chain, and the force at the position where it is known.
 struct Phase {
-  Tensor z, momentum;  ///< [m, d]
+  Tensor z, momentum, force;  ///< [m, d]
 };
 
 /// `count` leapfrog steps of size `step` ([], or [m, 1] for a size a chain): volume-preserving, and

@@ -65,7 +65,7 @@ class Pilot {
  private:
   /// The standard deviation of dL_β/dβ over the chains, from the difference to a neighbour's β.
   static Tensor spread_towards(double beta, Tilt& tilt, const Chains& chains) {
-    const Tensor change = (tilt.value(chains.z, beta) - chains.value).to(torch::kFloat64);
+    const Tensor change = (value_at(tilt, chains, beta) - chains.value).to(torch::kFloat64);
     return change.std() / std::abs(beta - chains.beta);
   }
 

@@ -15,6 +15,11 @@ LogRatioFunction differentiated(std::function<Tensor(const Tensor& z)> log_ratio
   };
 }
 
+std::optional<double> growth_of_powers(double from, double to) {
+  if (from == 0 || to == 0) return {};
+  return to / from;
+}
+
 Tensor PowerTilt::value(const Tensor& z, double beta) {
   return beta == 0 ? at::zeros({z.size(0)}, z.options()) : beta * at(z).value;
 }

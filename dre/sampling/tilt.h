@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "dre/base/context.h"
 
@@ -22,6 +23,10 @@ class Tilt {
   /// What drives the leapfrog steps: ∇L_β(z), or something near it that is cheaper, since the
   /// Metropolis rule goes by the values. [m, d]
   virtual Tensor force(const Tensor& z, double beta) = 0;
+
+  /// L_to / L_from where that is one number for all points, and known: then neither value nor force
+  /// is asked again of points that only change their β.
+  virtual std::optional<double> growth(double /*from*/, double /*to*/) const { return {}; }
 };
 
 /// log r and its gradient at m points: [m] and [m, d].
@@ -31,6 +36,9 @@ struct Slope {
 
 /// z: [m, d]. Called without gradient mode.
 using LogRatioFunction = std::function<Slope(const Tensor& z)>;
+
+/// The growth of L_β = β log r. None from and to β = 0, where L is 0 whatever the ratio.
+std::optional<double> growth_of_powers(double from, double to);
 
 /// From a differentiable function [m, d] -> [m], by autograd.
 LogRatioFunction differentiated(std::function<Tensor(const Tensor& z)> log_ratio);
@@ -42,6 +50,9 @@ class PowerTilt final : public Tilt {
   explicit PowerTilt(LogRatioFunction log_ratio) : log_ratio_(std::move(log_ratio)) {}
   Tensor value(const Tensor& z, double beta) override;
   Tensor force(const Tensor& z, double beta) override;
+  std::optional<double> growth(double from, double to) const override {
+    return growth_of_powers(from, to);
+  }
 
  private:
   const Slope& at(const Tensor& z);

@@ -21,7 +21,7 @@ class Hmc : public ::testing::TestWithParam<Target> {};
 Phase start(const Target& target, int64_t m) {
   auto generator = context.generator("start");
   const Tensor z = target.draw(m, generator);
-  return {z, normal({m, target.dimension}, torch::kFloat64, generator)};
+  return {z, normal({m, target.dimension}, torch::kFloat64, generator), {}};
 }
 
 /// A tilt with a force that is not its gradient.
@@ -35,6 +35,17 @@ class Misled final : public Tilt {
 
  private:
   PowerTilt right_;
+};
+
+/// A power that does not tell that it is one.
+class Reticent final : public Tilt {
+ public:
+  explicit Reticent(const Target& target) : power_(target.tilt()) {}
+  Tensor value(const Tensor& z, double beta) override { return power_.value(z, beta); }
+  Tensor force(const Tensor& z, double beta) override { return power_.force(z, beta); }
+
+ private:
+  PowerTilt power_;
 };
 
 TEST_P(Hmc, LeapfrogComesBackWhenTheMomentumIsTurned) {
@@ -57,7 +68,7 @@ TEST_P(Hmc, LeapfrogKeepsTheVolume) {
   const double delta = 1e-5;
   Misled tilt(target);
   const auto image = [&](const Tensor& offset) {  // [2d, 2d]: a row an image
-    const Phase from{one.z + offset.narrow(1, 0, d), one.momentum + offset.narrow(1, d, d)};
+    const Phase from{one.z + offset.narrow(1, 0, d), one.momentum + offset.narrow(1, d, d), {}};
     const Phase moved = leapfrog(tilt, 1, from, number(0.2), 5);
     return torch::cat({moved.z, moved.momentum}, 1);
   };
@@ -98,18 +109,49 @@ TEST_P(Hmc, AWrongForceLeavesTheTargetInvariantToo) {
   expect_invariance(GetParam(), tilt);
 }
 
-/// The value that travels with the chains is that of the points and of the β they are at.
-TEST_P(Hmc, ValuesBelongToThePoints) {
-  const Target& target = GetParam();
+/// What travels with the chains is of the points and of the β they are at, also where a tilt that
+/// is a power is not asked again.
+void expect_own_values(const Target& target, Tilt& tilt) {
   auto generator = context.generator("draws");
-  PowerTilt tilt = target.tilt();
+  PowerTilt fresh = target.tilt();
   Chains chains = start_chains(tilt, target.draw(100, generator), 0.5);
+  const auto expect_own = [&] {
+    EXPECT_TRUE(
+        torch::allclose(chains.value, chains.beta * target.log_ratio(chains.z), 1e-12, 1e-12));
+    EXPECT_TRUE(torch::allclose(chains.force, fresh.force(chains.z, chains.beta), 1e-12, 1e-12));
+  };
   transition(tilt, chains, number(1.2), 3, generator);
-  EXPECT_TRUE(torch::allclose(chains.value, 0.5 * target.log_ratio(chains.z), 1e-12, 1e-12));
+  expect_own();
   const Tensor change = change_beta(tilt, chains, 0.8);
   EXPECT_TRUE(torch::allclose(change, 0.3 * target.log_ratio(chains.z), 1e-12, 1e-12));
-  EXPECT_TRUE(torch::allclose(chains.value, 0.8 * target.log_ratio(chains.z), 1e-12, 1e-12));
   EXPECT_EQ(chains.beta, 0.8);
+  const double acceptance = transition(tilt, chains, number(1.2), 3, generator).item<double>();
+  EXPECT_LT(acceptance, 0.97) << "no chain stayed";
+  expect_own();
+}
+
+TEST_P(Hmc, ValuesAndForcesBelongToThePoints) {
+  PowerTilt power = GetParam().tilt();
+  expect_own_values(GetParam(), power);
+  Reticent reticent(GetParam());
+  expect_own_values(GetParam(), reticent);
+}
+
+/// n temperatures of k leapfrog steps ask a ratio for its slope n k + 1 times, and not once more.
+TEST_P(Hmc, PowersAreAskedOncePerNewPoint) {
+  const Target& target = GetParam();
+  auto generator = context.generator("draws");
+  int64_t asked = 0;
+  PowerTilt tilt([&, log_ratio = differentiated(target.log_ratio)](const Tensor& z) {
+    ++asked;
+    return log_ratio(z);
+  });
+  Chains chains = start_chains(tilt, target.draw(10, generator), 1);
+  for (const double beta : {0.9, 0.5, 0.3}) {
+    transition(tilt, chains, number(0.5), 4, generator);
+    change_beta(tilt, chains, beta);
+  }
+  EXPECT_EQ(asked, 3 * 4 + 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Hmc, ::testing::ValuesIn(targets()),
