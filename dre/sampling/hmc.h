@@ -9,8 +9,8 @@ namespace dre {
 struct Chains {
   Tensor z;  ///< [m, d]
   double beta;
-  Tensor value;  ///< [m], L_β there
-  Tensor force;  ///< [m, d], of L_β there; undefined until it is asked for
+  Tensor value;       ///< [m], L_β there
+  Tensor force = {};  ///< [m, d], of L_β there; undefined until it is asked for
 };
 
 Chains start_chains(Tilt& tilt, const Tensor& z, double beta);
@@ -23,7 +23,8 @@ Tensor change_beta(Tilt& tilt, Chains& chains, double beta);
 
 /// Position and momentum of every chain, and the force at the position where it is known.
 struct Phase {
-  Tensor z, momentum, force;  ///< [m, d]
+  Tensor z, momentum;  ///< [m, d]
+  Tensor force = {};   ///< [m, d]
 };
 
 /// `count` leapfrog steps of size `step` ([], or [m, 1] for a size a chain): volume-preserving, and

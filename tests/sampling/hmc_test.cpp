@@ -21,7 +21,7 @@ class Hmc : public ::testing::TestWithParam<Target> {};
 Phase start(const Target& target, int64_t m) {
   auto generator = context.generator("start");
   const Tensor z = target.draw(m, generator);
-  return {z, normal({m, target.dimension}, torch::kFloat64, generator), {}};
+  return {z, normal({m, target.dimension}, torch::kFloat64, generator)};
 }
 
 /// A tilt with a force that is not its gradient.
@@ -68,7 +68,7 @@ TEST_P(Hmc, LeapfrogKeepsTheVolume) {
   const double delta = 1e-5;
   Misled tilt(target);
   const auto image = [&](const Tensor& offset) {  // [2d, 2d]: a row an image
-    const Phase from{one.z + offset.narrow(1, 0, d), one.momentum + offset.narrow(1, d, d), {}};
+    const Phase from{one.z + offset.narrow(1, 0, d), one.momentum + offset.narrow(1, d, d)};
     const Phase moved = leapfrog(tilt, 1, from, number(0.2), 5);
     return torch::cat({moved.z, moved.momentum}, 1);
   };
