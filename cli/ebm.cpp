@@ -270,6 +270,8 @@ struct SampleConfig {
       "Runge-Kutta steps, between images on each side (flow)");
     v("anneal-steps", anneal.steps, at_least(1), "temperatures (ais)");
     v("leapfrogs", anneal.leapfrogs, at_least(1), "leapfrog steps of a transition (ais)");
+    v("pilot-steps", anneal.pilot_steps, at_least(1),
+      "temperatures of the pilot run; each takes 5 to 30 transitions (ais)");
     v("anneal-path", anneal.path, EnergyAnnealOptions::paths(),
       "densities that the model has learned over time, or powers of the ratio; auto: time where "
       "the model has a time score and its bridge is not between images (ais)");

@@ -132,7 +132,7 @@ int64_t Flow::rows_to_start() const { return choose("flow", recipes(), recipe_).
 void Flow::load(const NamedTensors& tensors) {
   const torch::NoGradGuard no_grad;
   for (const auto& [name, own] : {std::pair("mean", mean_), std::pair("scale", scale_)}) {
-    const Tensor& given = at(tensors, name);
+    const Tensor given = at(tensors, name);
     check_data(given.sizes() == own.sizes(), "the tensor '", name, "' has shape ", given.sizes(),
                ", the flow needs ", own.sizes());
     own.copy_(given);
