@@ -21,10 +21,10 @@ Tensor value_at(Tilt& tilt, const Chains& chains, double beta);
 /// Takes the chains, as they stand, to another β. -> the change of L: [m]
 Tensor change_beta(Tilt& tilt, Chains& chains, double beta);
 
-/// Position and momentum of every chain, and the force at the position where it is known.
+/// Position and momentum of every chain.
 struct Phase {
   Tensor z, momentum;  ///< [m, d]
-  Tensor force = {};   ///< [m, d]
+  Tensor force = {};   ///< [m, d], of L_β at z; undefined until it is asked for
 };
 
 /// `count` leapfrog steps of size `step` ([], or [m, 1] for a size a chain): volume-preserving, and

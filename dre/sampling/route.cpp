@@ -30,7 +30,8 @@ class Pilot {
 
   /// Brings a start up to a thousand times too large or too small near its place, by tries from
   /// where the chains are, until one passes it; the chains stay there.
-  void burn_in(Tilt& tilt, const Chains& chains) {
+  void burn_in(Tilt& tilt, Chains chains) {
+    chains.force = tilt.force(chains.z, chains.beta);  // once for all tries
     const auto most = static_cast<int64_t>(std::log(1000.0) / std::log1p(options_.adaptation));
     progress_.begin("finding a first step", most);
     bool longer = false;

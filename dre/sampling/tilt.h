@@ -11,8 +11,8 @@
 
 namespace dre {
 
-/// Called without gradient mode, with points [m, d] that nobody changes afterwards. What is known
-/// at β = 0 costs nothing.
+/// Called without gradient mode, with points [m, d] that nobody changes afterwards. Answers are
+/// kept: they are not written to again. What is known at β = 0 costs nothing.
 class Tilt {
  public:
   virtual ~Tilt() = default;
@@ -24,8 +24,8 @@ class Tilt {
   /// Metropolis rule goes by the values. [m, d]
   virtual Tensor force(const Tensor& z, double beta) = 0;
 
-  /// L_to / L_from where that is one number for all points, and known: then neither value nor force
-  /// is asked again of points that only change their β.
+  /// L_to / L_from where that is one number for all points, and known, and the force grows by it,
+  /// too: then neither is asked again of points that only change their β.
   virtual std::optional<double> growth(double /*from*/, double /*to*/) const { return {}; }
 };
 

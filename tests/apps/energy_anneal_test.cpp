@@ -137,6 +137,19 @@ TEST(EnergyAnnealing, ForcesAreGradientsBetweenImages) {
   EXPECT_TRUE(torch::allclose(tilt_of(set, "power", 12, 2)->value(z, 1), whole, 1e-9, 1e-9));
 }
 
+/// Powers grow by one number, value and force alike; learned densities do not.
+TEST(EnergyAnnealing, OnlyPowersTellHowTheyGrow) {
+  const torch::NoGradGuard no_grad;
+  const EnergySet set = moved_set();
+  const Tensor z = set.latent(3);
+  const auto power = tilt_of(set, "power", 6, 3);
+  const auto growth = power->growth(0.5, 0.8);
+  ASSERT_TRUE(growth);
+  EXPECT_TRUE(torch::allclose(power->value(z, 0.8), *growth * power->value(z, 0.5)));
+  EXPECT_TRUE(torch::allclose(power->force(z, 0.8), *growth * power->force(z, 0.5)));
+  EXPECT_FALSE(tilt_of(set, "time", 6, 3)->growth(0.5, 0.8));
+}
+
 /// A graph that was recorded at one β and one set of points is replayed at others; between images
 /// it goes through the noise model.
 TEST(EnergyAnnealing, RecordedTiltsFollowTheirPointsAndTemperatures) {
