@@ -43,26 +43,10 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
     expect_fine(outcome);
     return outcome.out;
   };
-  ebm("fit", {"--data",
-              mnist,
-              "--out",
-              "m.safetensors",
-              "--width",
-              "8",
-              "--levels",
-              "2",
-              "--blocks",
-              "1",
-              "--steps",
-              "10",
-              "--batch",
-              "16",
-              "--evaluate-every",
-              "10",
-              "--look-rows",
-              "4",
-              "--look-samples",
-              "4"});
+  const Arguments network = {"--width", "8", "--levels", "2", "--blocks", "1"};
+  const Arguments training = {"--steps",     "10", "--batch",        "16", "--evaluate-every", "10",
+                              "--look-rows", "4",  "--look-samples", "4"};
+  ebm("fit", Arguments{"--data", mnist, "--out", "m.safetensors"} + network + training);
   const auto report = nlohmann::json::parse(
       ebm("eval", {"--model", "m.safetensors", "--data", mnist, "--rows", "20", "--nodes", "4",
                    "--flow-steps", "2", "--format", "json"}));
