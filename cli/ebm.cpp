@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "cli/actions.h"
 #include "cli/checkpoint.h"
@@ -12,6 +13,7 @@
 #include "dre/apps/energy_anneal.h"
 #include "dre/apps/energy_fit.h"
 #include "dre/base/version.h"
+#include "dre/data/checksum.h"
 #include "dre/data/mnist.h"
 #include "dre/data/output.h"
 #include "dre/data/png.h"
@@ -65,6 +67,15 @@ DensityPtr noise_of(const FitConfig& config, const MnistSplit& data, const Conte
   return density;
 }
 
+/// What a fit that goes on must find as it was.
+nlohmann::json origin(const FitConfig& config, const MnistSplit& data) {
+  const std::string& file = config.noise_model;
+  return {{"noise", config.noise},
+          {"noise_model", file.empty() ? "" : file_checksum(file)},
+          {"images", tensor_checksum(data.train)},
+          {"seed", config.machine.seed}};
+}
+
 /// One JSON object a line, as the fit runs; a fit that goes on appends.
 class Log {
  public:
@@ -101,8 +112,9 @@ std::string fit_text(const nlohmann::json& record, const EnergyFitResult& result
       summary_line("seconds", short_number(result.seconds));
   if (!result.looks.empty()) {
     const EnergyReport& last = result.looks.back().report;
-    lines += summary_line("validation", text("direct ", bits_text(last.direct), " bits, flow ",
-                                             bits_text(last.flow)));
+    const bool flow = last.flow_evaluations > 0;
+    lines += summary_line("validation", text("direct ", bits_text(last.direct), " bits",
+                                             flow ? ", flow " + bits_text(last.flow) : ""));
   }
   return lines + summary_line("model", out);
 }
@@ -117,16 +129,14 @@ int fit(int argc, char** argv) {
   if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
+  config.fit.check();
   check_outputs({config.out}, {config.noise_model});
   const Context context = config.machine.image_context();
   const MnistSplit data = load_mnist(config.data);
   ProgressBar progress(who, run.quiet);
   const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
   EnergyModel model(noise_of(config, data, context), config.fit.model, context, frame);
-  CheckpointFile checkpoint(config.out, to_json(config.fit),
-                            {{"noise", config.noise},
-                             {"noise_model", config.noise_model},
-                             {"seed", config.machine.seed}});
+  CheckpointFile checkpoint(config.out, to_json(config.fit), origin(config, data));
   EnergyFitCalls calls;
   calls.resume = checkpoint.start(resume, progress);
   Log log(config.out + ".log.jsonl", !calls.resume.empty());
@@ -138,8 +148,9 @@ int fit(int argc, char** argv) {
   const StopSignals signals;
   const EnergyFitResult result =
       fit_energy(model, {data.train, data.validation}, config.fit, progress, calls);
-  check_data(result.finite, "the loss left the finite numbers at step ", result.steps,
-             "; try a smaller --rate");
+  if (!result.finite)
+    fail(Error::Kind::numerical, "the loss left the finite numbers at step ", result.steps,
+         "; try a smaller --rate");
   const nlohmann::json record = fit_record(config, result, model);
   save_energy(config.out, model, record);
   if (result.interrupted) {
@@ -158,7 +169,7 @@ struct EvalConfig {
   std::string model, data;
   std::string split = "test";
   EnergyEvaluateOptions evaluate;
-  bool annealed = false;
+  bool annealed = false, anneal_doubled = true;
   int64_t anneal_rows = 1000;
   EnergyAnnealOptions anneal;
   Machine machine;
@@ -168,7 +179,11 @@ struct EvalConfig {
     v("data", data, {}, "folder of the MNIST files");
     v("split", split, {"test", "validation", "train"}, "which images");
     evaluate.visit(v);
-    v("anneal", annealed, "normaliser and likelihood by AIS and RAISE as well");
+    v("anneal", annealed,
+      "bounds on the bits of the energy, corrected and normalised, by AIS (lower) and RAISE (about "
+      "upper) as well");
+    v("anneal-doubled", anneal_doubled,
+      "and by twice as many temperatures: where that changes much, they are too few");
     v("anneal-rows", anneal_rows, at_least(2), "images that RAISE anneals backwards");
     anneal.visit(v);
     machine.visit(v);
@@ -196,10 +211,12 @@ std::string eval_text(const EnergyReport& report) {
 }
 
 std::string anneal_text(const EnergyAnnealReport& report) {
-  return summary_line("AIS", text(bits_text(report.ais), ", acceptance ",
-                                  short_number(report.ais_acceptance), ", effective chains ",
-                                  short_number(report.effective_chains))) +
-         summary_line("RAISE", text(bits_text(report.raise), ", acceptance ",
+  return summary_line("temperatures", text(report.steps)) +
+         summary_line("AIS", text(bits_text(report.ais), ", a lower bound; log Z ",
+                                  with_error(report.log_normaliser, report.log_normaliser_error),
+                                  ", acceptance ", short_number(report.ais_acceptance), ", ",
+                                  short_number(report.effective_chains), " chains count")) +
+         summary_line("RAISE", text(bits_text(report.raise), ", about an upper bound; acceptance ",
                                     short_number(report.raise_acceptance)));
 }
 
@@ -207,8 +224,8 @@ Tensor split_of(const MnistSplit& data, const std::string& name) {
   return name == "test" ? data.test : name == "train" ? data.train : data.validation;
 }
 
-int interrupted(const char* who) {
-  std::cerr << who << ": interrupted; nothing was measured to its end" << std::endl;
+int interrupted(const char* who, const char* left = "nothing was measured to its end") {
+  std::cerr << who << ": interrupted; " << left << std::endl;
   return exit_interrupted;
 }
 
@@ -236,11 +253,20 @@ int eval(int argc, char** argv) {
   if (config.annealed) {
     EnergyEvaluateOptions options = config.evaluate;
     options.rows = config.anneal_rows;
-    const EnergyAnnealReport annealed =
-        anneal_energy(*file.model, pixels, options, config.anneal, generator, progress);
-    if (!annealed.finished) return interrupted(who);
-    json["annealed"] = to_json(annealed);
-    lines += anneal_text(annealed);
+    const auto anneal = [&](const EnergyAnnealOptions& how) {
+      return anneal_energy(*file.model, pixels, options, how, generator, progress);
+    };
+    std::vector<EnergyAnnealReport> found;
+    if (config.anneal_doubled) {
+      auto both = doubled(config.anneal, anneal);
+      found = {std::move(both.once), std::move(both.twice)};
+    } else {
+      found = {anneal(config.anneal)};
+    }
+    if (!found.back().finished) return interrupted(who);
+    for (const auto& report : found) lines += anneal_text(report);
+    json["annealed"] = to_json(found.front());
+    if (config.anneal_doubled) json["annealed_doubled"] = to_json(found.back());
   }
   print_result(run.format == "json" ? json.dump(2) + "\n" : lines);
   return exit_fine;
@@ -279,8 +305,9 @@ struct SampleConfig {
   }
 };
 
-Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Generator& generator,
-                        Progress& progress) {
+/// Nothing where a stop was asked for.
+std::optional<Tensor> annealed_samples(const EnergyModel& model, SampleConfig config,
+                                       at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
   const auto where = model.context().options();
   config.anneal.chains = std::max<int64_t>(2, config.count);
@@ -289,6 +316,7 @@ Tensor annealed_samples(const EnergyModel& model, SampleConfig config, at::Gener
       pilot_run(*tilt, model.dimension(), config.anneal, where, generator, progress);
   const AisResult result =
       ais(*tilt, model.dimension(), route, config.anneal, where, generator, progress);
+  if (!result.finished) return std::nullopt;
   return model.space().of_latent(result.points.slice(0, 0, config.count));
 }
 
@@ -306,10 +334,12 @@ int sample(int argc, char** argv) {
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;
   auto generator = context.device_generator("samples");
-  const Tensor y = config.by == "flow" ? flow_samples(*file.model, config.count,
-                                                      config.evaluate.flow_steps, generator)
-                                       : annealed_samples(*file.model, config, generator, progress);
-  write_grid(config.out, energy_pixels(*file.model, y), config.columns);
+  const std::optional<Tensor> y =
+      config.by == "flow"
+          ? flow_samples(*file.model, config.count, config.evaluate.flow_steps, generator)
+          : annealed_samples(*file.model, config, generator, progress);
+  if (!y) return interrupted(who, "no image was written");
+  write_grid(config.out, energy_pixels(*file.model, *y), config.columns);
   return exit_fine;
 }
 

@@ -64,6 +64,11 @@ int list(int argc, char** argv) {
   return exit_fine;
 }
 
+/// Quick runs and full ones leave their work side by side.
+std::string with_size(const std::string& name, const ExperimentConfig& config) {
+  return name + (config.quick ? "-quick" : "");
+}
+
 std::string command_line(const std::string& name, const ExperimentConfig& config) {
   std::string out = text("dre experiment run ", name, config.quick ? " --quick" : "");
   if (config.seeds > 0) out += text(" --seeds ", config.seeds);
@@ -102,8 +107,7 @@ std::string lines_of(const Json& array) {
   return out.empty() ? "[]\n" : out + "]\n";
 }
 
-void write_folder(const std::string& folder, const Written& result, const Json& cells, bool quiet) {
-  const std::string base = folder + "/" + result.name;
+void write_folder(const std::string& base, const Written& result, const Json& cells, bool quiet) {
   write_file(base + ".html", report::to_html(to_page(result)));
   write_file(base + ".json", experiments::to_json(result).dump(2) + "\n");
   write_file(base + ".md", to_markdown(result));
@@ -130,8 +134,7 @@ Settings settings_of(const std::string& name, const Experiment& experiment,
   const int64_t usual = config.quick ? 1 : experiment.describe().seeds;
   settings.seeds = config.seeds > 0 ? config.seeds : usual;
   settings.data = data_folder(config.data);
-  settings.files =
-      config.out.empty() ? "" : text(config.out, "/", name, config.quick ? "-quick" : "");
+  settings.files = config.out.empty() ? "" : text(config.out, "/", with_size(name, config));
   settings.minutes = config.minutes;
   return settings;
 }
@@ -143,7 +146,9 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
   search_fast_convolutions();
   const std::string work = experiment->describe().work;
   const std::string cells =
-      config.out.empty() ? "" : text(config.out, "/cells-", work.empty() ? name : work);
+      config.out.empty()
+          ? ""
+          : text(config.out, "/cells-", with_size(work.empty() ? name : work, config));
   ProgressBar progress(who, quiet);
   const StopSignals signals;
   const RunReport done = run_cells(
@@ -157,7 +162,8 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
     return exit_interrupted;
   }
   const Written result = describe_run(name, *experiment, config, settings, done);
-  if (!config.out.empty()) write_folder(config.out, result, done.cells, quiet);
+  if (!config.out.empty())
+    write_folder(text(config.out, "/", with_size(name, config)), result, done.cells, quiet);
   print_result(in_format(format, result));
   return done.failures.empty() ? exit_fine : exit_numerical;
 }

@@ -58,6 +58,7 @@ class Runner {
     work(jobs);
     for (auto& thread : others) thread.join();
     if (!alone_) progress_.end();
+    run_.interrupted = interrupted_;
     run_.missing += static_cast<int64_t>(todo_.size()) - run_.computed -
                     static_cast<int64_t>(run_.failures.size());
     return std::move(run_);
@@ -84,7 +85,7 @@ class Runner {
     const int64_t share =
         options_.threads > 0 ? options_.threads : std::max<int64_t>(1, cores / jobs);
     use_threads(!alone_ || options_.threads > 0 ? static_cast<int>(share) : 0);
-    for (size_t i = next_++; i < todo_.size() && !run_.interrupted; i = next_++) attempt(todo_[i]);
+    for (size_t i = next_++; i < todo_.size() && !interrupted_; i = next_++) attempt(todo_[i]);
   }
 
   void attempt(const Cell& cell) {
@@ -96,8 +97,7 @@ class Runner {
     try {
       result = cell.run(context, inner);
     } catch (const Interrupted&) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      run_.interrupted = true;
+      interrupted_ = true;
       return;
     } catch (const std::exception& error) {
       failure = text(cell.name(), ": ", error.what());
@@ -132,6 +132,7 @@ class Runner {
   std::string machine_ = machine();
   std::vector<Cell> todo_;
   std::atomic<size_t> next_ = 0;
+  std::atomic<bool> interrupted_ = false;
   std::mutex mutex_;
   bool alone_ = true;
   RunReport run_;

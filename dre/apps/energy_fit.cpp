@@ -7,8 +7,8 @@
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
 #include "dre/density/gaussian_density.h"
-#include "dre/objective/make_objective.h"
 #include "dre/objective/velocity.h"
+#include "dre/times/binned_history.h"
 #include "dre/train/adam.h"
 #include "dre/train/captured_step.h"
 #include "dre/train/swapped.h"
@@ -25,11 +25,12 @@ constexpr int64_t steps_at_once = 50;
 /// these steps, and how many batches a block would fill.
 constexpr int64_t noise_blocks = 8, batches_a_block = 4;
 
-std::unique_ptr<Objective> energy_objective(const EnergyModel& model) {
+std::unique_ptr<Objective> energy_objective(const EnergyModel& model, const std::string& matching) {
   const std::string& name = model.options().objective;
   if (const auto* score = dynamic_cast<const OneSidedVelocityScore*>(&model.score()))
     return std::make_unique<OneSidedVelocityObjective>(*score);
   ObjectiveOptions options;
+  options.matching = matching;
   options.data_term = "denoising";  // the bridge's own noise is a better guide than a random slice
   // In either space the data have about the moments of the noise, and about those of N(0, I).
   return make_objective(name, model.score(), model.bridge(), {1, 0, 1}, options);
@@ -88,8 +89,9 @@ class EnergyTrainer {
         context_(model.context()),
         train_(data.train.to(context_.device)),
         validation_(data.validation.to(context_.device)),
-        objective_(energy_objective(model)),
-        times_(model.angles(), context_.options()),
+        objective_(energy_objective(model, options.matching)),
+        angles_(model.angles(), context_.options()),
+        history_(objective_->interval().from, objective_->interval().to, context_.options()),
         weights_(model.network().parameters().flat()),
         gradient_(model.network().parameters().flat_gradient()),
         adam_(options.train, weights_),
@@ -102,7 +104,7 @@ class EnergyTrainer {
  private:
   void step();
   Batch draw_batch();
-  Tensor draw_times();
+  BinnedHistory::Draw draw_times();
   void run_steps(CapturedStep& captured, int64_t count);
   double rate_at(int64_t step) const;
   double share_of_budget() const;
@@ -117,7 +119,8 @@ class EnergyTrainer {
   Context context_;
   Tensor train_, validation_;
   std::unique_ptr<Objective> objective_;
-  AngleSampler times_;
+  AngleSampler angles_;
+  BinnedHistory history_;
   Tensor weights_, gradient_;
   Adam adam_;
   at::Generator generator_;
@@ -138,20 +141,28 @@ Batch EnergyTrainer::draw_batch() {
   return {model_.space().enter(logits.x).point, noise_.draw(batch, generator_)};
 }
 
-Tensor EnergyTrainer::draw_times() {
+/// Weights only where times are drawn by their history.
+BinnedHistory::Draw EnergyTrainer::draw_times() {
   const int64_t batch = options_.train.batch;
-  if (model_.options().objective == "velocity") return times_.draw(batch, generator_);
+  if (options_.times == "history") return history_.draw(batch, generator_);
+  if (model_.options().objective == "velocity") return {angles_.draw(batch, generator_), {}};
   const Tensor place = at::arange(batch, context_.options());
   const Tensor u = place.add_(uniform({batch}, context_.options(), generator_)).div_(batch);
   const auto [from, to] = objective_->interval();
-  return u.mul_(to - from).add_(from).clamp_(from, to).unsqueeze(1);
+  return {u.mul_(to - from).add_(from).clamp_(from, to).unsqueeze(1), {}};
 }
 
 void EnergyTrainer::step() {
   const Batch batch = draw_batch();
-  const Terms terms = objective_->terms(batch, draw_times(), generator_);
+  const BinnedHistory::Draw times = draw_times();
+  const Terms terms = objective_->terms(batch, times.t, generator_);
   Tensor loss = torch::zeros({}, context_.options());
-  if (terms.at_time.defined()) loss = loss + terms.at_time.mean();
+  if (times.weight.defined()) {
+    loss = loss + (times.weight * terms.at_time).mean();
+    history_.observe(times.t, terms.at_time.detach());
+  } else if (terms.at_time.defined()) {
+    loss = loss + terms.at_time.mean();
+  }
   if (terms.free.defined()) loss = loss + terms.free.mean();
   gradient_.zero_();
   loss.backward();
@@ -210,6 +221,11 @@ NamedTensors EnergyTrainer::state() const {
                       {"seconds", torch::tensor({seconds(), looking_}, torch::kFloat64)}};
   if (model_.space().between_images())
     all.emplace_back("oldest_noise", torch::tensor(noise_.oldest()));
+  if (options_.times == "history") {
+    NamedTensors history = history_.state();
+    for (auto& [name, tensor] : history) tensor = tensor.cpu();
+    append(all, "times", history);
+  }
   NamedTensors adam = adam_.state();
   for (auto& [name, tensor] : adam) tensor = tensor.cpu();
   append(all, "adam", adam);
@@ -221,9 +237,12 @@ void EnergyTrainer::restore(const NamedTensors& state) {
   check_data(at(state, "weights").sizes() == weights_.sizes(), "the checkpoint is of a network of ",
              at(state, "weights").numel(), " weights, and this one has ", weights_.numel(),
              ": it was left by other settings or another version; start anew, without it");
+  check_data(at(state, "generator").sizes() == generator_.get_state().sizes(),
+             "the checkpoint is of a fit on another kind of device; go on there, or start anew");
   weights_.copy_(at(state, "weights"));
   generator_.set_state(at(state, "generator"));
   adam_.restore(under(state, "adam"));
+  if (options_.times == "history") history_.restore(under(state, "times"));
   result_.steps = at(state, "steps").item<int64_t>();
   if (model_.space().between_images()) noise_.begin_at(at(state, "oldest_noise").item<int64_t>());
   seconds_before_ = at(state, "seconds")[0].item<double>();
@@ -287,6 +306,12 @@ EnergyFitOptions::EnergyFitOptions() {
 
 void EnergyFitOptions::visit(OptionVisitor& v) {
   model.visit(v);
+  v("matching", matching, ObjectiveOptions::matchings(),
+    "time, joint: loss along the paths of the samples, or with the paper's boundary terms");
+  v("times", times, {"stratified", "history"},
+    "time, joint, conditional: times of training evenly, or more often where losses have been "
+    "large, "
+    "with the inverse as their weight; velocity has a density of its own");
   train.visit(v);
   v("minutes", minutes, at_least(0),
     "wall clock after which training ends, whatever the steps; 0: no limit");
@@ -295,6 +320,19 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
   v("look-rows", looks.rows, at_least(2),
     "validation images that are looked at while training runs");
   v("look-samples", look_samples, at_least(1), "images drawn at each look, where there is a flow");
+}
+
+void EnergyFitOptions::check() const {
+  validate(*this);
+  dre::check(train.steps >= 1, "steps is 0: an energy model without training is its noise model");
+  dre::check(train.patience == 0, "energy models have no early stopping; leave patience at 0");
+  dre::check(train.weight_decay == 0 || train.optimizer == "adamw",
+             "weight-decay needs optimizer adamw here");
+  const std::string& objective = model.objective;
+  dre::check(times != "history" || objective == "time" || objective == "joint" ||
+                 objective == "conditional",
+             "times history is for the objectives time, joint and conditional, not for ",
+             objective);
 }
 
 nlohmann::json to_json(const EnergyLook& look) {
@@ -321,8 +359,7 @@ DensityPtr energy_frame(const EnergyOptions& options, const Tensor& pixels,
 EnergyFitResult fit_energy(EnergyModel& model, const EnergyData& data,
                            const EnergyFitOptions& options, Progress& progress,
                            const EnergyFitCalls& calls) {
-  validate(options);
-  check(options.train.patience == 0, "energy models have no early stopping; leave patience at 0");
+  options.check();
   const int64_t d = model.dimension();
   for (const Tensor& pixels : {data.train, data.validation})
     check(pixels.dim() == 2 && pixels.size(1) == d && pixels.size(0) >= 2, "images must be [n, ", d,

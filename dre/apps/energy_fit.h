@@ -8,12 +8,15 @@
 
 #include "dre/apps/energy_evaluate.h"
 #include "dre/apps/energy_model.h"
+#include "dre/objective/make_objective.h"
 #include "dre/train/options.h"
 
 namespace dre {
 
 struct EnergyFitOptions {
   EnergyOptions model;
+  std::string matching = ObjectiveOptions().matching;  ///< of time and joint score matching
+  std::string times = "stratified";
   TrainOptions train;
   EnergyEvaluateOptions looks;
   double minutes = 0;
@@ -23,6 +26,9 @@ struct EnergyFitOptions {
 
   EnergyFitOptions();
   void visit(OptionVisitor& v);
+
+  /// Throws a usage error where they are out of range or do not go together.
+  void check() const;
 };
 
 /// Whole-numbered pixels, [n, d], uint8, on any device.

@@ -89,8 +89,10 @@ const std::vector<Named<Maker>>& makers() {
 
 }  // namespace
 
+Names ObjectiveOptions::matchings() { return {"pathwise", "boundary"}; }
+
 void ObjectiveOptions::visit(OptionVisitor& v) {
-  v("matching", matching, {"pathwise", "boundary"},
+  v("matching", matching, matchings(),
     "time, joint: loss along the paths of the samples, or with the paper's boundary terms");
   v("time-weight", time_weight, TimeWeight::names(),
     "time, joint: weight lambda(t) of score matching");

@@ -18,6 +18,7 @@ struct ObjectiveOptions {
   int64_t random_times = 9;
 
   void visit(OptionVisitor& v);
+  static Names matchings();
 };
 
 /// The objective of `method` for a score made by `make_score` with the same name; the score must

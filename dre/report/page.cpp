@@ -112,7 +112,7 @@ class Writer {
       out_ << "<th scope=\"col\"" << (is_numeric(table, i) ? " class=\"number\"" : "") << ">"
            << inlined(table.columns[i]) << "</th>";
     out_ << "</tr></thead>\n<tbody>\n";
-    for (const auto& row : table.rows) write_row(row);
+    for (const auto& row : table.rows) write_row(table, row);
     out_ << "</tbody></table></div>\n";
     if (!table.footnote.empty()) (*this)(Prose{table.footnote});
   }
@@ -143,15 +143,14 @@ class Writer {
   int64_t charts() const { return charts_; }
 
  private:
-  void write_row(const std::vector<Cell>& row) {
+  void write_row(const Table& table, const std::vector<Cell>& row) {
     out_ << "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
       const bool head = i == 0 && !row[i].words.empty();
       constexpr size_t long_words = 20;  // beside numbers, which are not broken, these would be
-      const size_t length = row[i].words.size();
-      const std::string classes = text(length == 0            ? "number"
-                                       : length >= long_words ? "words"
-                                                              : "",
+      const std::string classes = text(is_numeric(table, i)                ? "number"
+                                       : row[i].words.size() >= long_words ? "words"
+                                                                           : "",
                                        row[i].strong ? " strong" : "");
       out_ << (head ? "<th scope=\"row\"" : "<td")
            << (classes.empty() ? "" : text(" class=\"", classes, "\"")) << ">"

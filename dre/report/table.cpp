@@ -95,9 +95,8 @@ void check_shape(const Table& table) {
 }
 
 bool is_numeric(const Table& table, size_t column) {
-  return !table.rows.empty() &&
-         std::all_of(table.rows.begin(), table.rows.end(),
-                     [&](const auto& row) { return row[column].words.empty(); });
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const auto& row) { return row[column].value.has_value(); });
 }
 
 std::string to_text(const Table& table) {

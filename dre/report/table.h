@@ -34,7 +34,8 @@ struct Table {
 /// Throws unless every row has a cell for every column.
 void check_shape(const Table& table);
 
-/// Whether all cells of a column are numbers or nothing, so that they stand to the right.
+/// Whether a column holds numbers, so that its cells stand to the right; some may be words
+/// ("missing").
 bool is_numeric(const Table& table, size_t column);
 
 /// Columns in line, for a terminal.

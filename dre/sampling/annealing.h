@@ -45,8 +45,8 @@ struct Doubled {
   Result once, twice;
 };
 
-template <class Run>
-auto doubled(AnnealOptions options, Run run) {
+template <class Options, class Run>
+auto doubled(Options options, Run run) {
   auto once = run(options);
   options.steps *= 2;
   return Doubled<decltype(once)>{std::move(once), run(options)};

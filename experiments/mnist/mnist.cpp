@@ -81,9 +81,9 @@ class Mnist final : public Experiment {
     const Rows& rows = fit.noise.rows;
     return {
         text("Training sees ", rows.train,
-             " images with fresh noise at every step, looks and the "
-             "correction ",
-             rows.validation, " others, and the figures are of ", rows.test,
+             " images with fresh noise at every step, looks and the correction a part of ",
+             rows.validation, " others (velocity moments ", fit.fit.looks.rows, " and ",
+             4 * fit.fit.looks.rows, "), and the figures are of ", rows.test,
              " test images, each with one draw of the noise. Errors are one standard error over "
              "images. Between images training draws from a few thousand images of the noise model, "
              "renewed bit by bit. Convolutions run in bfloat16 where there is CUDA; in annealing "
@@ -101,6 +101,8 @@ class Mnist final : public Experiment {
              plan.evaluate.rows,
              " test images backwards; their direct bits carry the result over to all of them. AIS "
              "takes the energy of all test images."),
+        "DRE-∞ here is time score matching with the paper's U-Net and batch, its loss along the "
+        "paths of the samples (no boundary terms, no derivative over time), times drawn evenly.",
         "NCE and TRE here are classifiers on the paper's U-Net without time, trained for a few "
         "minutes; the paper's figures for them are of larger networks."};
   }

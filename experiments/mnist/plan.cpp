@@ -130,6 +130,8 @@ Json FitPlan::training_options() const {
   // As they are by default in every cell: results of before stay valid.
   training.erase("pixel-view");
   training.erase("waymarks");
+  training.erase("matching");
+  training.erase("times");
   if (training["bridge"] == "latent")
     training.erase("bridge");
   else

@@ -126,7 +126,8 @@ report::Table velocity_table(const Settings& settings, const Results& results) {
   table.footnote =
       "The flow with its exact divergence (Hutchinson's probes) is a normalised density, and its "
       "figure can be believed without annealing. AIS and RAISE speak of the energy, which is the "
-      "direct one, normalised, so that a correction drops out, and in full precision. Between "
+      "direct one, normalised, so that a correction drops out, and in single precision (with CUDA: "
+      "convolutions in TF32); they do not bound the flow's figure. Between "
       "images one half of the way leads from N(0, I) to the noise model, whose "
       "density is known: the last column is its bits by the integral less its own.";
   return table;
@@ -154,8 +155,9 @@ report::Table anneal_table(const Settings& settings, const Results& results) {
          bits(settings, results, best, "/annealed/log_normaliser"), value("/node_shift/rms")});
   }
   table.footnote = text(
-      "Where n and 2n differ by more than their errors, annealing was too fast. Where about one "
-      "chain counts, the error of AIS is larger than the one shown. The last column is "
+      "Where n and 2n differ by more than their errors, or AIS is above RAISE, annealing was too "
+      "fast. Where about one chain counts, the error of AIS is larger than the one shown. The last "
+      "column is "
       "how far log r with ",
       any.evaluate.nodes,
       " nodes, to which AIS and RAISE refer, is from that with twice as many, root "
@@ -179,6 +181,7 @@ report::Table cost_table(const Settings& settings, const Results& results) {
                           has_flow(plan) ? value("/test/flow_evaluations") : report::Cell(),
                           value("/parameters")});
   }
+  table.footnote = "Seconds of log r of points in the space of the bridge, on a warm device.";
   return table;
 }
 

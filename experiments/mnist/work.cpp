@@ -7,6 +7,7 @@
 
 #include "dre/apps/energy_anneal.h"
 #include "dre/base/error.h"
+#include "dre/data/checksum.h"
 #include "dre/data/png.h"
 #include "dre/density/density_file.h"
 #include "dre/report/base64.h"
@@ -128,7 +129,9 @@ EnergyFile trained_model(const FitPlan& plan, const Place& place, const Context&
   const MnistSplit& images = place.images->split();
   const auto model = std::make_shared<EnergyModel>(
       noise->density, plan.fit.model, context, energy_frame(plan.fit.model, images.train, context));
-  const Unfinished unfinished(path + ".checkpoint", plan.training_options());
+  Json origin = plan.training_options();
+  origin["noise model"] = file_checksum(noise_path);
+  const Unfinished unfinished(path + ".checkpoint", origin);
   const auto before = unfinished.load();
   Json looks = before ? before->history : Json::array();
   EnergyFitCalls calls;

@@ -56,6 +56,34 @@ TEST(EnergyAnnealing, AnnealingAgreesOnTheNoiseModel) {
   EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
 }
 
+/// e^5 times the density of the noise model: what is too much shows in log Z, and is taken off
+/// again.
+TEST(EnergyAnnealing, TheNormaliserIsTakenOffTheBits) {
+  EnergySet set("velocity");
+  Progress silent;
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  const auto anneal = [&] {
+    auto generator = set.context.generator("anneal");
+    return anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
+  };
+  const auto evaluate = [&] {
+    auto generator = set.context.generator("evaluation");
+    return evaluate_energy(*set.model, set.validation, options, generator, silent);
+  };
+  const EnergyAnnealReport plain = anneal();
+  set.model->correction = 5;
+  const EnergyAnnealReport raised = anneal();
+  EXPECT_NEAR(raised.log_normaliser, 5, 1e-4);
+  EXPECT_NEAR(raised.ais.value, plain.ais.value, 1e-5);
+  EXPECT_NEAR(raised.raise.value, plain.ais.value, 1e-5);
+
+  const EnergyReport report = evaluate();
+  const double bits = 5 / (static_cast<double>(set.model->dimension()) * std::log(2.0));
+  EXPECT_NEAR(report.direct.value, report.noise.value, 1e-5) << "without the correction";
+  EXPECT_NEAR(report.corrected.value, report.noise.value - bits, 1e-5);
+}
+
 /// A stop ends every stage: the energies of the images, the pilot runs, both annealings.
 TEST(EnergyAnnealing, AnnealingStopsWhereItIsAskedTo) {
   EnergySet set("velocity");

@@ -325,6 +325,39 @@ TEST_P(EnergyBridge, RecordedStepsAreTheStepsThemselves) {
   EXPECT_TRUE(torch::allclose(weights[0], weights[1], 1e-4, 1e-6));
 }
 
+/// The paper's form of the loss with times by their history: a fit that goes on ends the same, and
+/// so does a recorded one.
+TEST(Energy, TimesByTheirHistoryGoOnAndCanBeRecorded) {
+  const torch::Device device = device_by_name("auto");
+  EnergyFitOptions options = few_steps(12);
+  options.model = tiny("time");
+  options.times = "history";
+  options.matching = "boundary";
+  options.half = false;
+  const auto fitted = [&](Progress& progress, const EnergyFitCalls& calls) {
+    EnergySet set(options.model, {device, torch::kFloat64, 1});
+    fit_energy(*set.model, {set.train, set.validation}, options, progress, calls);
+    return set.model->network().parameters().flat().detach().clone();
+  };
+  Progress silent;
+  const Tensor whole = fitted(silent, {});
+  NamedTensors state;
+  EnergyFitCalls calls;
+  calls.save = [&](const NamedTensors& saved) { state = saved; };
+  StopAfter stop(1);
+  fitted(stop, calls);
+  EnergyFitCalls resume;
+  resume.resume = state;
+  EXPECT_TRUE(torch::allclose(fitted(silent, resume), whole, 1e-4, 1e-6));
+  options.graph = false;
+  EXPECT_TRUE(torch::allclose(fitted(silent, {}), whole, 1e-4, 1e-6));
+  options.times = "stratified";
+  EXPECT_FALSE(torch::allclose(fitted(silent, {}), whole, 1e-4, 1e-6));
+  options.model.objective = "velocity";
+  options.times = "history";
+  EXPECT_THROW(options.check(), Error);
+}
+
 TEST(Energy, SamplesOfTheUntrainedFlowAreNoise) {
   EnergySet set("velocity");
   auto generator = set.context.generator("samples");

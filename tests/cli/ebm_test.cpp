@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/tool.h"
@@ -64,6 +65,26 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
                    "--pilot-steps", "1"});
     EXPECT_TRUE(directory.read(way + ".png").starts_with("\x89PNG")) << way;
   }
+  Process endless(directory, {"ebm", "sample", "--model", "m.safetensors", "--out", "late.png",
+                              "--by", "ais", "--anneal-steps", "1000000"});
+  endless.interrupt();
+  const Outcome interrupted = endless.wait();
+  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+  EXPECT_FALSE(std::filesystem::exists(directory.path("late.png")));
+}
+
+TEST(Ebm, RefusesOptionsThatDoNotGoTogetherBeforeAnythingIsRead) {
+  const Directory directory;
+  const auto refused = [&](const Arguments& arguments) {
+    const Outcome outcome =
+        run_tool(directory, Arguments{"ebm", "fit", "--data", "nowhere", "--out", "m.safetensors"} +
+                                arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    return outcome.err;
+  };
+  expect_contains(refused({"--steps", "0"}), {"noise model"});
+  expect_contains(refused({"--patience", "5"}), {"early stopping"});
+  expect_contains(refused({"--weight-decay", "0.1"}), {"adamw"});
 }
 
 }  // namespace

@@ -55,10 +55,17 @@ TEST(ExperimentCommand, WritesThePageAndGoesOnFromFinishedCells) {
   const auto json = nlohmann::json::parse(first.out);
   EXPECT_EQ(json["experiment"], "infinitesimal-classifier");
   EXPECT_EQ(json["tables"].size(), 2U);
-  EXPECT_NE(directory.read("found/infinitesimal-classifier.html").find("<!DOCTYPE html>"),
+  EXPECT_NE(directory.read("found/infinitesimal-classifier-quick.html").find("<!DOCTYPE html>"),
             std::string::npos);
   const Outcome second = Process(directory, arguments).wait();
   EXPECT_EQ(second.out, first.out);
+  // What a full run leaves in the same folder is its own.
+  Arguments full = arguments;
+  std::erase(full, "--quick");
+  const Outcome other = Process(directory, full + Arguments{"--only", "sums over"}).wait();
+  ASSERT_EQ(other.code, 0) << other.err;
+  EXPECT_NE(directory.read("found/infinitesimal-classifier.html"), "");
+  EXPECT_EQ(Process(directory, arguments).wait().out, first.out);
 }
 
 }  // namespace

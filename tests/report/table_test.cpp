@@ -40,6 +40,15 @@ TEST(TableText, NumbersStandToTheRightInLine) {
             "five seeds\n");
 }
 
+TEST(TableText, AWordAmongNumbersStandsWithThem) {
+  const Table table{"", {"method", "paper"}, {{"NCE", 952.8}, {"TRE", "missing"}}, ""};
+  EXPECT_EQ(to_text(table),
+            "method    paper\n"
+            "------  -------\n"
+            "NCE       952.8\n"
+            "TRE     missing\n");
+}
+
 TEST(TableMarkdown, EscapesBarsAndMarksStrongCells) {
   Table table = sample();
   table.rows[1][2].strong = true;
