@@ -151,13 +151,13 @@ int fit(int argc, char** argv) {
   if (!result.finite)
     fail(Error::Kind::numerical, "the loss left the finite numbers at step ", result.steps,
          "; try a smaller --rate");
-  const nlohmann::json record = fit_record(config, result, model);
-  save_energy(config.out, model, record);
   if (result.interrupted) {
-    std::cerr << who << ": interrupted; the model so far is in " << config.out
-              << ", and the same command with --resume goes on" << std::endl;
+    std::cerr << who << ": interrupted; the state is in " << checkpoint.path()
+              << "; the same command with --resume goes on from it" << std::endl;
     return exit_interrupted;
   }
+  const nlohmann::json record = fit_record(config, result, model);
+  save_energy(config.out, model, record);
   checkpoint.remove();
   print_result(run.format == "json" ? record.dump(2) + "\n" : fit_text(record, result, config.out));
   return exit_fine;

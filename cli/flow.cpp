@@ -46,9 +46,9 @@ struct SampleConfig {
   }
 };
 
-DensityPtr read_density(const std::string& path, const Context& context) {
+DensityFile read_density(const std::string& path, const Context& context) {
   check(!path.empty(), "--model FILE is missing: what dre flow fit wrote");
-  return load_density(path, context).density;
+  return load_density(path, context);
 }
 
 int eval(int argc, char** argv) {
@@ -59,8 +59,8 @@ int eval(int argc, char** argv) {
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.source.check();
   const Context context = config.machine.image_context();
-  const DensityPtr density = read_density(config.model, context);
-  const Tensor rows = rows_on(load_test_rows(config.source), context);
+  const auto [density, record] = read_density(config.model, context);
+  const Tensor rows = rows_on(load_test_rows(config.source, fitted_columns(record)), context);
   auto generator = context.device_generator("evaluation");
   Tensor bits = flow_bits(*density, rows, generator);
   for (int64_t draw = 1; draw < config.draws; ++draw) bits += flow_bits(*density, rows, generator);
@@ -71,9 +71,9 @@ int eval(int argc, char** argv) {
   return exit_fine;
 }
 
-void write_rows(const std::string& path, const Tensor& rows) {
-  std::vector<std::string> names;
-  for (int64_t i = 0; i < rows.size(1); ++i) names.push_back(text("x", i));
+void write_rows(const std::string& path, const Tensor& rows, std::vector<std::string> names) {
+  if (names.empty())
+    for (int64_t i = 0; i < rows.size(1); ++i) names.push_back(text("x", i));
   const auto writer = open_writer(path, names);
   writer->write(rows.to(torch::kCPU, torch::kFloat64));
   writer->finish();
@@ -88,13 +88,13 @@ int sample(int argc, char** argv) {
   check(!config.out.empty(), "--out FILE is missing: where the samples are to be written");
   check_outputs({config.out}, {config.model});
   const Context context = config.machine.image_context();
-  const DensityPtr density = read_density(config.model, context);
+  const auto [density, record] = read_density(config.model, context);
   auto generator = context.device_generator("samples");
   const Tensor x = density->sample(config.count, generator);
   if (has_ending(config.out, ".png"))
     save_png(config.out, image_grid(to_pixels(x), config.height, config.columns));
   else
-    write_rows(config.out, x);
+    write_rows(config.out, x, fitted_columns(record));
   return exit_fine;
 }
 

@@ -8,16 +8,17 @@
 #include "dre/data/checksum.h"
 #include "dre/data/mnist.h"
 #include "dre/data/reader.h"
+#include "dre/data/source.h"
 #include "dre/data/split.h"
 #include "dre/numeric/statistics.h"
 
 namespace dre::cli {
 namespace {
 
-Tensor table_rows(const std::string& path) {
+Table table_of(const std::string& path) {
   ReadOptions options;
   options.missing = "error";
-  return read_table(path, options).values;
+  return read_table(path, options);
 }
 
 }  // namespace
@@ -39,17 +40,32 @@ FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context
     rows = {{mnist.train, mnist.validation}, mnist.test, {{"kind", "mnist"}}};
   } else {
     auto generator = context.generator("flow split");
-    const Split parts =
-        split(make_samples(table_rows(source.input), {}, source.input), held_out, generator);
-    rows = {{parts.train.x, parts.held_out.x}, parts.held_out.x, {{"kind", "table"}}};
+    const Table table = table_of(source.input);
+    const Split parts = split(make_samples(table.values, {}, source.input), held_out, generator);
+    check_data(parts.held_out.rows() >= 2, source.input, " has ", table.rows(), " rows, of which ",
+               parts.held_out.rows(),
+               " would be held out to judge by; add rows or raise --held-out");
+    rows = {{parts.train.x, parts.held_out.x},
+            parts.held_out.x,
+            {{"kind", "table"}, {"columns", table.columns}}};
   }
   rows.description["checksum"] = tensor_checksum(rows.data.train);
   rows.description["rows"] = {rows.data.train.size(0), rows.data.held_out.size(0)};
   return rows;
 }
 
-Tensor load_test_rows(const FlowSource& source) {
-  return source.data.empty() ? table_rows(source.input) : load_mnist(source.data).test;
+Tensor load_test_rows(const FlowSource& source, const std::vector<std::string>& columns) {
+  if (!source.data.empty()) return load_mnist(source.data).test;
+  const Table table = table_of(source.input);
+  const bool nameless = has_ending(source.input, ".npy") || has_ending(source.input, ".npz");
+  if (columns.empty() || (nameless && table.columns.size() == columns.size())) return table.values;
+  return select_columns(table, columns);
+}
+
+std::vector<std::string> fitted_columns(const nlohmann::json& record) {
+  const auto place = nlohmann::json::json_pointer("/data/columns");
+  return record.contains(place) ? record[place].get<std::vector<std::string>>()
+                                : std::vector<std::string>();
 }
 
 nlohmann::json bits_json(const Tensor& bits, int64_t dimension) {

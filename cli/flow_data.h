@@ -26,8 +26,12 @@ struct FlowRows {
 /// to judge by and those of the reported figure.
 FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context& context);
 
-/// Rows to evaluate: MNIST's test images, or all rows of a table.
-Tensor load_test_rows(const FlowSource& source);
+/// Rows to evaluate: MNIST's test images, or all rows of a table. columns: those of the fit, found
+/// by their names; empty where it does not tell.
+Tensor load_test_rows(const FlowSource& source, const std::vector<std::string>& columns);
+
+/// The columns of the table that a density was fitted to, by its record; empty for images.
+std::vector<std::string> fitted_columns(const nlohmann::json& record);
 
 /// Mean bits per dimension with standard error, and mean log-density in nats.
 nlohmann::json bits_json(const Tensor& bits, int64_t dimension);

@@ -163,11 +163,17 @@ int run(const Arguments& arguments) {
   ProgressBar bar(who, arguments.run.quiet);
   TimeLimited progress(bar, config.minutes);
   CheckpointFile checkpoint(config.out, config.deciding(), rows.description);
+  if (config.density == "gaussian") checkpoint.start(arguments.resume, bar);  // of another fit
   const Fitted fitted = config.density == "gaussian"
                             ? Fitted{std::make_shared<GaussianDensity>(
                                          fit_gaussian(rows.data, config.draws, context)),
                                      {}}
                             : fit_flow(arguments, rows, checkpoint, context, progress);
+  if (fitted.interrupted && !progress.expired()) {
+    std::cerr << who << ": interrupted; the state is in " << checkpoint.path()
+              << "; the same command with --resume goes on from it" << std::endl;
+    return exit_interrupted;
+  }
   auto generator = context.device_generator("test noise");
   const Tensor bits = flow_bits(*fitted.density, rows_on(rows.test, context), generator);
   nlohmann::json record = {{"options", config.deciding()},
@@ -185,10 +191,10 @@ int run(const Arguments& arguments) {
     checkpoint.remove();
     return exit_fine;
   }
-  std::cerr << who << ": " << (progress.expired() ? "the time is up" : "interrupted")
-            << "; the best density so far is in " << config.out << ", the state in "
-            << checkpoint.path() << "; the same command with --resume goes on from it" << std::endl;
-  return progress.expired() ? exit_fine : exit_interrupted;
+  std::cerr << who << ": the time is up; the best density so far is in " << config.out
+            << ", the state in " << checkpoint.path()
+            << "; the same command with --resume goes on from it" << std::endl;
+  return exit_fine;
 }
 
 /// The density decides the defaults of training, so it must be known before the rest is read.

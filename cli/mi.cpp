@@ -69,7 +69,7 @@ std::string as_json(const MutualInformation& found, const Groups& groups, const 
 
 int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
   use_threads(static_cast<int>(config.threads));
-  check_outputs({config.pointwise}, {config.groups.data});
+  check_outputs({"-", config.pointwise}, {config.groups.data});
   ProgressBar progress(who, flags.quiet);
   const Groups groups = load_groups(config.groups, dx, dy);
   for (const auto& [code, message] : groups.warnings) progress.warn(code, message);

@@ -95,16 +95,18 @@ std::string weight_line(const char* name, const Json& check) {
   out += text(", worth ", count_text(number(check, "effective_rows")), " of ",
               count_text(number(check, "rows")), " rows");
   const bool reliable = check.value("reliable", false);
+  const char* const reason = part(check, "pareto_k").is_number()
+                                 ? "the sides are far apart or the weights heavy-tailed"
+                                 : "there are few rows, or their weights are all alike";
   return summary_line(name, out) +
-         (reliable ? ""
-                   : summary_line("",
-                                  "this mean says little here: the sides are far apart or the "
-                                  "weights heavy-tailed"));
+         (reliable ? "" : summary_line("", text("this mean says little here: ", reason)));
 }
 
 std::string diagnostics_lines(const Json& found) {
   std::string out;
-  out += summary_line("held-out", "the lines below are about rows that training did not see");
+  out += summary_line(
+      "held-out",
+      "the lines below are about rows that no network has seen; moments are of all rows");
   out += summary_line("KL(num||den)", measured(part(found, "kl_numerator_denominator")) + " nats");
   out += summary_line("KL(den||num)", measured(part(found, "kl_denominator_numerator")) + " nats");
   out += weight_line("E_den[r]", part(found, "ratio_on_denominator"));

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -58,6 +59,8 @@ void make_folders(const std::string& path) {
 
 Store::Store(std::string folder, const std::string& earlier) : folder_(std::move(folder)) {
   if (!earlier.empty()) {
+    check_data(!std::filesystem::is_directory(earlier), earlier,
+               " is a folder; give the file NAME.cells.json in it");
     std::ifstream file(earlier);
     check_data(file.good(), earlier, ": cannot be read: ", std::strerror(errno));
     try {

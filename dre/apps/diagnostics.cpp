@@ -20,6 +20,13 @@ constexpr double largest_testable_divergence = 1;
 constexpr double heavy_tail = 0.7;
 /// Standard errors between E[w] and 1 that are taken for a fault of the fit and not for chance.
 constexpr double noticeable = 4;
+/// The same above 1: what a sample misses of a heavy tail could only have added to the mean, so
+/// that one above 1 is never for want of rows.
+constexpr double noticeable_above = 3;
+
+bool surely_above_one(const Measured& mean) {
+  return mean.value - 1 > noticeable_above * mean.standard_error;
+}
 
 /// Evenly spaced rows, so that the choice is the same in every run.
 Tensor some_rows(const Samples& side, int64_t count) {
@@ -87,8 +94,9 @@ WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double
     out.pareto_threshold = tail.threshold;
   }
   // Equal weights have no tail and no k.
-  out.reliable = divergence <= largest_testable_divergence && out.rows >= rows_for_tail &&
-                 !(out.pareto_k >= out.pareto_threshold);
+  const bool believed =
+      divergence <= largest_testable_divergence && !(out.pareto_k >= out.pareto_threshold);
+  out.reliable = out.rows >= rows_for_tail && (believed || surely_above_one(out.mean));
   return out;
 }
 
@@ -101,7 +109,8 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
          text("the weights ", name, " of the ", side, " have a heavy tail (Pareto k ",
               std::round(check.pareto_k * 100) / 100, "): a few rows decide weighted means")});
   const double off = std::abs(check.mean.value - 1);
-  if (check.reliable && off > noticeable * check.mean.standard_error)
+  if (check.reliable &&
+      (off > noticeable * check.mean.standard_error || surely_above_one(check.mean)))
     warnings.push_back({"not-normalised", text("the mean of ", name, " over the ", side, " is ",
                                                check.mean.value, " and should be 1")});
   return warnings;

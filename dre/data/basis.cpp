@@ -54,10 +54,12 @@ void check_rows(const Samples& samples, const char* side) {
   const double effective = effective_size(samples);
   const std::string weights =
       samples.weight.defined() ? text(" worth ", count_text(effective), " after weighting") : "";
-  check_data(effective >= static_cast<double>(needed),
-             "too few rows for the columns: ", samples.columns(), " columns need at least ", needed,
-             " rows a side, the ", side, " has ", samples.rows(), weights,
-             "; add rows or drop columns");
+  check_data(
+      effective >= static_cast<double>(needed), "too few rows for the columns: ", samples.columns(),
+      " columns need at least ", needed, " rows a side to learn from, the ", side, " leaves ",
+      samples.rows(), weights,
+      " (of rows that are split or cross-fitted only a part is learned from); add rows or drop "
+      "columns");
 }
 
 /// The columns that make up most of a direction, for a message.

@@ -3,6 +3,17 @@
 #include "dre/base/version.h"
 
 namespace dre {
+namespace {
+
+/// Who writes a format, for messages.
+std::string written_by(const std::string& format) {
+  if (format == "dre-model") return ", which 'dre fit' writes";
+  if (format == "dre-density") return ", which 'dre flow fit' writes";
+  if (format == "dre-energy") return ", which 'dre ebm fit' writes";
+  return "";
+}
+
+}  // namespace
 
 void save_described(const std::string& path, const FileKind& kind, nlohmann::json json,
                     const NamedTensors& tensors) {
@@ -19,8 +30,11 @@ nlohmann::json read_description(const TensorFile& file, const std::string& path,
   check_data(found != file.metadata.end(), path, " is not a dre ", kind.word,
              ": it has no dre metadata");
   const auto json = nlohmann::json::parse(found->second, nullptr, false);
-  check_data(json.is_object() && json.contains("format") && json["format"] == kind.format, path,
+  check_data(json.is_object() && json.contains("format") && json["format"].is_string(), path,
              " is not a dre ", kind.word, ": its metadata cannot be read");
+  const std::string format = json["format"];
+  check_data(format == kind.format, path, " is not a dre ", kind.word, ", but of the format ",
+             format, written_by(format));
   const auto given = json.find("format_version");
   check_data(given != json.end() && given->is_number_integer(), path, " is a damaged dre ",
              kind.word, ": it does not say which format it has");

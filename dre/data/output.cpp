@@ -121,9 +121,12 @@ void check_outputs(const std::vector<std::string>& outputs,
     for (const auto& input : inputs)
       check(!same_file(outputs[i], input), "the output ", outputs[i],
             " is also an input, which it would replace; give it another name");
-    for (size_t j = 0; j < i; ++j)
+    for (size_t j = 0; j < i; ++j) {
+      check(outputs[i] != "-" || outputs[j] != "-",
+            "two outputs would be mixed on standard output; give one of them a file");
       check(!same_file(outputs[i], outputs[j]), "two outputs have the name ", outputs[i],
             "; give one of them another");
+    }
   }
 }
 

@@ -49,9 +49,12 @@ double logistic_loss(const RatedRows& numerator, const RatedRows& denominator) {
 }
 
 double deciding_rows(const RatedRows& numerator, const RatedRows& denominator) {
-  return std::min(
-      effective_sample_size(torch::sigmoid(-numerator.log_ratio) * numerator.weight),
-      effective_sample_size(torch::sigmoid(denominator.log_ratio) * denominator.weight));
+  // By the largest of them: between sides that are far apart all would underflow.
+  const auto on_the_wrong_side = [](const RatedRows& rows, double sign) {
+    const Tensor log_share = torch::log_sigmoid(sign * rows.log_ratio) + rows.weight.log();
+    return effective_sample_size((log_share - log_share.max()).exp());
+  };
+  return std::min(on_the_wrong_side(numerator, -1), on_the_wrong_side(denominator, 1));
 }
 
 Measured logistic_gain(const RatedRows& base_numerator, const RatedRows& base_denominator,

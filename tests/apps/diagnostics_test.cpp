@@ -61,6 +61,19 @@ TEST(Diagnostics, AWrongScaleOfTheRatioIsNoticed) {
   EXPECT_EQ(found.warnings[0].code, "not-normalised");
 }
 
+/// Rows that a sample misses could only have added to the mean: above 1 it speaks even where the
+/// sides are so far apart that nothing is said of one below.
+TEST(Diagnostics, AMeanAboveOneIsBelievedWhateverTheDivergence) {
+  const Tensor log_weight = torch::linspace(-0.3, 0.3, 200, torch::kFloat64);
+  const Tensor even = torch::ones_like(log_weight);
+  const WeightCheck above = check_weights(log_weight + 0.5, even, 5);
+  EXPECT_TRUE(above.reliable);
+  ASSERT_EQ(judge_weights(above, "r", "denominator").size(), 1U);
+  const WeightCheck below = check_weights(log_weight - 0.5, even, 5);
+  EXPECT_FALSE(below.reliable);
+  EXPECT_TRUE(judge_weights(below, "r", "denominator").empty());
+}
+
 TEST(Diagnostics, SidesFarApartAreMarkedAndNothingOverflows) {
   const World world = make_world(40, 400);
   const Diagnostics found = diagnose(world.estimator, world.numerator, world.denominator);

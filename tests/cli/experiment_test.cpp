@@ -68,5 +68,19 @@ TEST(ExperimentCommand, WritesThePageAndGoesOnFromFinishedCells) {
   EXPECT_EQ(Process(directory, arguments).wait().out, first.out);
 }
 
+/// A part of `--quick` on the real images: noise model, classifier, both annealings, page.
+TEST(ExperimentCommand, QuickMnistGoesFromImagesToAPage) {
+  if (!std::getenv("DRE_DATA")) GTEST_SKIP() << "DRE_DATA is not set";
+  const Directory directory;
+  for (const char* cells : {"noise model gaussian", "nce from gaussian"})
+    expect_fine(run_tool(directory, {"experiment", "run", "mnist", "--quick", "--device", "cpu",
+                                     "--out", "found", "--only", cells, "--quiet"}));
+  const auto found = nlohmann::json::parse(directory.read("found/mnist-quick.cells.json"));
+  ASSERT_EQ(found.size(), 4U);
+  // The noise model is the paper's but for 4 000 images in place of 50 000.
+  EXPECT_NEAR(found[0]["result"]["bits"]["value"].get<double>(), 2.01, 0.2);
+  EXPECT_NE(directory.read("found/mnist-quick.html").find("data:image/png"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace dre::testing

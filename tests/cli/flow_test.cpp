@@ -52,6 +52,27 @@ TEST(Flow, ATimeLimitLeavesACheckpointThatGoesOnToTheSameBytes) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("f.safetensors.checkpoint")));
 }
 
+TEST(Flow, ColumnsAreFoundByTheirNames) {
+  const Directory directory;
+  directory.write("a.csv", "a,b\n1,100\n2,300\n3,200\n4,500\n5,400\n2,100\n3,500\n1,200\n");
+  directory.write("swapped.csv", "b,a\n100,1\n300,2\n200,3\n500,4\n400,5\n100,2\n500,3\n200,1\n");
+  directory.write("others.csv", "u,v\n1,100\n2,300\n");
+  expect_fine(run_tool(directory, flow_fit("gaussian") + Arguments{"--held-out", "0.3"}));
+  const auto eval = [&](const std::string& file) {
+    return run_tool(directory, {"flow", "eval", "--model", "f.safetensors", "--input", file});
+  };
+  EXPECT_EQ(eval("swapped.csv").out, eval("a.csv").out);
+  const Outcome others = eval("others.csv");
+  EXPECT_EQ(others.code, 3);
+  expect_contains(others.err, {"a, b"});
+  expect_fine(run_tool(
+      directory, {"flow", "sample", "--model", "f.safetensors", "--count", "2", "--out", "s.csv"}));
+  EXPECT_TRUE(directory.read("s.csv").starts_with("a,b\n"));
+  const Outcome model = run_tool(directory, {"info", "f.safetensors"});
+  EXPECT_EQ(model.code, 3);
+  expect_contains(model.err, {"dre flow fit"});
+}
+
 TEST(Flow, SamplesAreRowsOrImages) {
   const Directory directory;
   directory.write("a.csv", csv(normal_rows(400, 4, 1, 4), "a,b,c,d"));

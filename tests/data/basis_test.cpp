@@ -141,14 +141,15 @@ TEST(Basis, TooFewRowsForTheColumns) {
   const auto rows = [&](int64_t n) { return make_samples(normal({n, 9}, torch::kFloat64, g)); };
   EXPECT_NO_THROW(Basis::fit(rows(20), rows(20)));
   const std::string message = message_of(rows(19), rows(20));
-  EXPECT_NE(message.find("9 columns need at least 20 rows a side, the numerator has 19"),
-            std::string::npos)
+  EXPECT_NE(
+      message.find("9 columns need at least 20 rows a side to learn from, the numerator leaves 19"),
+      std::string::npos)
       << message;
   // Many rows, but almost all of the weight on a few.
   Tensor weight = torch::full({500}, 1e-6);
   weight.slice(0, 0, 15).fill_(1);
   const Samples thin = make_samples(normal({500, 9}, torch::kFloat64, g), weight);
-  EXPECT_NE(message_of(rows(20), thin).find("denominator has 500 worth 15 after weighting"),
+  EXPECT_NE(message_of(rows(20), thin).find("denominator leaves 500 worth 15 after weighting"),
             std::string::npos);
 }
 
