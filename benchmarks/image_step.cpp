@@ -2,7 +2,7 @@
 /// and by the conditional objective, the residual U-Net by velocity moments.
 /// image_step_eager.py beside this times the same step of time score matching with the paper's
 /// boundary terms by double backward in eager PyTorch; "pathwise" is another form of the same loss,
-/// which needs no derivative over time and no rows at the ends.
+/// whose derivative is along the path and which needs no rows at the ends.
 ///
 /// "memory bound" is what the step would take if all it did were to write every tensor that it
 /// makes once and to read it once, at the speed at which this device copies.

@@ -1,5 +1,6 @@
 #include "cli/flow_data.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/output.h"
@@ -8,7 +9,6 @@
 #include "dre/data/checksum.h"
 #include "dre/data/mnist.h"
 #include "dre/data/reader.h"
-#include "dre/data/source.h"
 #include "dre/data/split.h"
 #include "dre/numeric/statistics.h"
 
@@ -19,6 +19,13 @@ Table table_of(const std::string& path) {
   ReadOptions options;
   options.missing = "error";
   return read_table(path, options);
+}
+
+/// Whether columns have only the names x0, x1, ... that the reader gives to those without.
+bool nameless(const std::vector<std::string>& columns) {
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] != text("x", i)) return false;
+  return true;
 }
 
 }  // namespace
@@ -57,9 +64,10 @@ FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context
 Tensor load_test_rows(const FlowSource& source, const std::vector<std::string>& columns) {
   if (!source.data.empty()) return load_mnist(source.data).test;
   const Table table = table_of(source.input);
-  const bool nameless = has_ending(source.input, ".npy") || has_ending(source.input, ".npz");
-  if (columns.empty() || (nameless && table.columns.size() == columns.size())) return table.values;
-  return select_columns(table, columns);
+  const bool by_place = table.columns.size() == columns.size() &&
+                        (nameless(table.columns) || nameless(columns)) &&
+                        !std::is_permutation(columns.begin(), columns.end(), table.columns.begin());
+  return columns.empty() || by_place ? table.values : select_columns(table, columns);
 }
 
 std::vector<std::string> fitted_columns(const nlohmann::json& record) {

@@ -27,7 +27,8 @@ struct FlowRows {
 FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context& context);
 
 /// Rows to evaluate: MNIST's test images, or all rows of a table. columns: those of the fit, found
-/// by their names; empty where it does not tell.
+/// by their names, or by their places where one of the tables has no names; empty where it does not
+/// tell.
 Tensor load_test_rows(const FlowSource& source, const std::vector<std::string>& columns);
 
 /// The columns of the table that a density was fitted to, by its record; empty for images.

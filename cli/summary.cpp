@@ -95,9 +95,9 @@ std::string weight_line(const char* name, const Json& check) {
   out += text(", worth ", count_text(number(check, "effective_rows")), " of ",
               count_text(number(check, "rows")), " rows");
   const bool reliable = check.value("reliable", false);
-  const char* const reason = part(check, "pareto_k").is_number()
-                                 ? "the sides are far apart or the weights heavy-tailed"
-                                 : "there are few rows, or their weights are all alike";
+  const bool few = number(check, "rows") < 25;
+  const char* const reason =
+      few ? "there are few rows" : "the sides are far apart or the weights heavy-tailed";
   return summary_line(name, out) +
          (reliable ? "" : summary_line("", text("this mean says little here: ", reason)));
 }

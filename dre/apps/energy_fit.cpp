@@ -329,6 +329,8 @@ void EnergyFitOptions::check() const {
   dre::check(train.weight_decay == 0 || train.optimizer == "adamw",
              "weight-decay needs optimizer adamw here");
   const std::string& objective = model.objective;
+  dre::check(matching == ObjectiveOptions().matching || objective == "time" || objective == "joint",
+             "matching ", matching, " is for the objectives time and joint, not for ", objective);
   dre::check(times != "history" || objective == "time" || objective == "joint" ||
                  objective == "conditional",
              "times history is for the objectives time, joint and conditional, not for ",

@@ -49,10 +49,10 @@ double logistic_loss(const RatedRows& numerator, const RatedRows& denominator) {
 }
 
 double deciding_rows(const RatedRows& numerator, const RatedRows& denominator) {
-  // By the largest of them: between sides that are far apart all would underflow.
   const auto on_the_wrong_side = [](const RatedRows& rows, double sign) {
-    const Tensor log_share = torch::log_sigmoid(sign * rows.log_ratio) + rows.weight.log();
-    return effective_sample_size((log_share - log_share.max()).exp());
+    const Tensor share = torch::sigmoid(sign * rows.log_ratio) * rows.weight;
+    // Between sides that are far enough apart no row is there at all.
+    return share.sum().item<double>() > 0 ? effective_sample_size(share) : 0;
   };
   return std::min(on_the_wrong_side(numerator, -1), on_the_wrong_side(denominator, 1));
 }

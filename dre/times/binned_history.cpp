@@ -4,7 +4,7 @@ namespace dre {
 namespace {
 
 constexpr int64_t bins = 32;
-constexpr double fade = 0.99;  // a batch: about the last hundred count, as in the paper
+constexpr double fade = 0.99;  // a batch: about the last hundred count
 constexpr double least = 0.1;  // of the density
 
 }  // namespace

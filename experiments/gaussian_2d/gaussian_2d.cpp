@@ -168,8 +168,7 @@ class Gaussian2d final : public Experiment {
     }
     table.footnote =
         "The best by the truth bounds what any way of choosing among these runs could have "
-        "given. One seed tells little of a method: the seeds of the table above differ as much as "
-        "these configurations do. " +
+        "given. " +
         what_reaches(results);
     return table;
   }
@@ -195,7 +194,8 @@ class Gaussian2d final : public Experiment {
                   "SiLU, the loss along the paths of the samples.");
     if (!missed.empty())
       out += text(out.empty() ? "" : " ",
-                  "Not so, by the same objective in the library's form: ", join(missed), ".");
+                  "Above the paper's figure in the library's form of the same objective, too: ",
+                  join(missed), ".");
     return out;
   }
 

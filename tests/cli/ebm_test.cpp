@@ -85,6 +85,8 @@ TEST(Ebm, RefusesOptionsThatDoNotGoTogetherBeforeAnythingIsRead) {
   expect_contains(refused({"--steps", "0"}), {"noise model"});
   expect_contains(refused({"--patience", "5"}), {"early stopping"});
   expect_contains(refused({"--weight-decay", "0.1"}), {"adamw"});
+  expect_contains(refused({"--matching", "boundary"}), {"time and joint", "velocity"});
+  expect_contains(refused({"--times", "history"}), {"conditional", "velocity"});
 }
 
 }  // namespace

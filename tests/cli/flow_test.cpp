@@ -65,8 +65,10 @@ TEST(Flow, ColumnsAreFoundByTheirNames) {
   const Outcome others = eval("others.csv");
   EXPECT_EQ(others.code, 3);
   expect_contains(others.err, {"a, b"});
-  expect_fine(run_tool(
-      directory, {"flow", "sample", "--model", "f.safetensors", "--count", "2", "--out", "s.csv"}));
+  for (const char* file : {"s.csv", "s.npy"})
+    expect_fine(run_tool(
+        directory, {"flow", "sample", "--model", "f.safetensors", "--count", "5", "--out", file}));
+  EXPECT_EQ(eval("s.npy").out, eval("s.csv").out) << "an array has no names";
   EXPECT_TRUE(directory.read("s.csv").starts_with("a,b\n"));
   const Outcome model = run_tool(directory, {"info", "f.safetensors"});
   EXPECT_EQ(model.code, 3);

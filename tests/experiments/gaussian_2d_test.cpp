@@ -77,7 +77,7 @@ TEST(Gaussian2d, SaysWhatReachesThePaperAndWhatDoesNot) {
   add("time, without reference", "mse", 0.49);
   const Outcome outcome = make_gaussian_2d()->summarise(settings, results);
   const std::string& note = table_of(outcome, "sweep").footnote;
-  const size_t missed = note.find("Not so");
+  const size_t missed = note.find("Above the paper's");
   ASSERT_NE(missed, std::string::npos) << note;
   EXPECT_LT(note.find("Time 0.49"), missed) << note;
   EXPECT_GT(note.find("TRE(4) 27"), missed) << note;

@@ -162,8 +162,9 @@ TEST(BalancingIntercept, HasNoSayWhereTheSidesHardlyTouch) {
   EXPECT_EQ(far.value, 0);
   EXPECT_EQ(far.shrunk(), 0);
   // So far that no row has a share that could be told from zero.
-  const Measured apart = balancing_intercept(rated(4000 + 80 * noise[0]), rated(-4000 + noise[1]));
+  const Measured apart = balancing_intercept(rated(4000 + noise[0]), rated(-4000 + noise[1]));
   EXPECT_EQ(apart.value, 0);
+  EXPECT_EQ(deciding_rows(rated(4000 + noise[0]), rated(-4000 + noise[1])), 0);
   const Measured few = balancing_intercept(rated(noise[0].slice(0, 0, 50)), rated(noise[1]));
   EXPECT_EQ(few.value, 0);
 }
