@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "dre/base/error.h"
 #include "dre/data/place.h"
+#include "dre/numeric/pareto.h"
 
 namespace dre::cli {
 namespace {
@@ -95,7 +96,7 @@ std::string weight_line(const char* name, const Json& check) {
   out += text(", worth ", count_text(number(check, "effective_rows")), " of ",
               count_text(number(check, "rows")), " rows");
   const bool reliable = check.value("reliable", false);
-  const bool few = number(check, "rows") < 25;
+  const bool few = number(check, "rows") < rows_for_tail;
   const char* const reason =
       few ? "there are few rows" : "the sides are far apart or the weights heavy-tailed";
   return summary_line(name, out) +

@@ -16,8 +16,8 @@ namespace dre::experiments {
 
 using Json = nlohmann::json;
 
-/// How much work is done: what the figures need, two minutes of two cores, or what tests can bear.
-enum class Size { full, quick, smoke };
+/// How much work is done: what the figures need, or a minute or two of two cores: what tests run.
+enum class Size { full, quick };
 
 /// What decides an experiment's results.
 struct Settings {
@@ -31,8 +31,8 @@ struct Settings {
   double minutes = 0;
 
   template <class Value>
-  Value pick(Value full, Value quick, Value smoke) const {
-    return size == Size::full ? full : size == Size::quick ? quick : smoke;
+  Value pick(Value full, Value quick) const {
+    return size == Size::full ? full : quick;
   }
 };
 

@@ -16,9 +16,7 @@
 namespace dre::experiments {
 namespace {
 
-const char* size_name(Size size) {
-  return size == Size::full ? "full" : size == Size::quick ? "quick" : "smoke";
-}
+const char* size_name(Size size) { return size == Size::full ? "full" : "quick"; }
 
 Json key(const Cell& cell, const Settings& settings) {
   return {{"row", cell.row},

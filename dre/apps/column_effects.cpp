@@ -15,7 +15,6 @@ namespace {
 using Kind = TypedColumn::Kind;
 using Role = EncodedColumn::Role;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t bins = 24;
 
 /// Rows of a side that stand for all, with weights that sum to 1.
@@ -144,7 +143,7 @@ class ColumnView {
   }
 
   void describe_levels(const Part& top, const Part& bottom, ColumnEffect& out) const {
-    out.shift = out.shift_reweighted = nan;
+    out.shift = out.shift_reweighted = NAN;
     const auto shares = [&](const Part& part, const Tensor& share) {
       std::vector<double> all;
       double rest = 1;

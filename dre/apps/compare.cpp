@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "dre/apps/support.h"
@@ -15,12 +14,11 @@
 namespace dre {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double finite_variance = 0.5;  // of the weights: their Pareto k below it
 constexpr double outside_noticed = 0.01;
 constexpr double still_different = 0.6;  // AUC after reweighting
 constexpr int64_t histogram_bins = 40;
-constexpr int64_t rows_for_paths = 100;  // a side
+constexpr int64_t path_rows_a_side = 100;
 
 bool has_unequal_weights(const Samples& side) {
   return side.weight.defined() && (side.weight.max() > side.weight.min()).item<bool>();
@@ -95,12 +93,12 @@ class Comparing {
   }
 
   /// What the rows with a counterpart add up to is still a lower end.
-  static void infinite(Divergence& found) { found.value = found.high = found.standard_error = nan; }
+  static void infinite(Divergence& found) { found.value = found.high = found.standard_error = NAN; }
 
   /// Whether a classifier that starts afresh can still tell the reweighted denominator from the
   /// numerator. False: interrupted.
   bool reweight() {
-    out_.separation.after = nan;
+    out_.separation.after = NAN;
     const Tensor weight = (g1_ - g1_.max()).exp() * sides_.denominator.weights();
     const Samples reweighted = make_samples(sides_.denominator.x, weight, "the denominator");
     auto generator = context_.generator("fresh classifier");
@@ -151,7 +149,7 @@ class Comparing {
     const Estimator& estimator = rated_.fits.front().estimator;
     out_.paths = other_paths(estimator);
     if (out_.paths.empty()) return;
-    const auto some = [](const Samples& side) { return side.x.slice(0, 0, rows_for_paths); };
+    const auto some = [](const Samples& side) { return side.x.slice(0, 0, path_rows_a_side); };
     const Tensor difference = path_disagreement(
         estimator, torch::cat({some(sides_.numerator), some(sides_.denominator)}), {});
     out_.path_disagreement = difference.square().mean().sqrt().item<double>();

@@ -16,8 +16,6 @@
 namespace dre {
 namespace {
 
-constexpr double fewest_deciding_rows = 100;
-
 Tensor rows_where(const Tensor& condition) { return condition.nonzero().squeeze(1); }
 
 /// One progress for all folds, which are fitted side by side: counts finished folds.

@@ -11,8 +11,7 @@
 namespace dre {
 namespace {
 
-constexpr int64_t rows_for_tail = 25;
-constexpr int64_t rows_for_paths = 500;
+constexpr int64_t path_rows = 500;
 /// Beyond it the mean of even the true ratio's weights is far from 1 in samples of usual size.
 constexpr double largest_testable_divergence = 1;
 /// From this k̂ on means of the weights are useless at any sample size (Vehtari et al.); between it
@@ -148,8 +147,8 @@ Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
   out.kl_denominator_numerator = {-weighted_mean(f1, w1), standard_error(f1, w1)};
   out.denominator = check_weights(f1, w1, out.kl_numerator_denominator.value);
   out.numerator = check_weights(-f0, w0, out.kl_denominator_numerator.value);
-  out.paths = check_paths(estimator, torch::cat({some_rows(top, rows_for_paths / 2),
-                                                 some_rows(bottom, rows_for_paths / 2)}));
+  out.paths = check_paths(
+      estimator, torch::cat({some_rows(top, path_rows / 2), some_rows(bottom, path_rows / 2)}));
   out.quadrature_error =
       std::max(at_top.error.max().item<double>(), at_bottom.error.max().item<double>());
   out.evaluations = std::max(at_top.evaluations, at_bottom.evaluations);

@@ -13,8 +13,6 @@
 namespace dre {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double fewest_deciding_rows = 100;
 constexpr int64_t rows_that_show = 10;
 
 /// What a statistic E_num[h] + E_den[k] makes of the rows, with derivatives in g.
@@ -155,7 +153,7 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   out.total_variation = rows.measure({above(g0), none0, -above(g1), none1, 0,
                                       [](double shift) { return std::erf(shift / std::sqrt(8)); }},
                                      1);
-  out.chi_square = {nan, nan, nan, nan};
+  out.chi_square = {NAN, NAN, NAN, NAN};
   if (finite_chi2) {
     Statistic s = mean_of_numerator(g0.exp(), g0.exp(), g1);
     s.constant = -1;

@@ -20,10 +20,6 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-bool contains(const Strings& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 /// Those of `all` that `others` does not have.
 Strings without(const Strings& all, const Strings& others) {
   Strings rest;

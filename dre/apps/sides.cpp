@@ -19,10 +19,6 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-bool contains(const Strings& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 /// "a" or "a, b" with the verb that goes with it.
 std::string columns_are(const Strings& names) {
   return text(names.size() == 1 ? "column " : "columns ", listed(names),

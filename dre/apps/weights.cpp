@@ -10,8 +10,6 @@
 namespace dre {
 namespace {
 
-constexpr int64_t rows_for_tail = 25;
-
 /// Rows that do not count, with a weight of 0, stay as they are.
 Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
   const Tensor rows = (row_weight > 0).nonzero().squeeze(1);

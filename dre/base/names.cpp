@@ -1,5 +1,7 @@
 #include "dre/base/names.h"
 
+#include <algorithm>
+
 namespace dre {
 
 std::string join(const std::vector<std::string>& parts, const std::string& separator) {
@@ -9,6 +11,10 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
     out += part;
   }
   return out;
+}
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 }  // namespace dre

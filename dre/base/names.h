@@ -11,6 +11,8 @@ namespace dre {
 /// "a, b, c"
 std::string join(const std::vector<std::string>& parts, const std::string& separator = ", ");
 
+bool contains(const std::vector<std::string>& all, const std::string& one);
+
 /// A row of a table of makers: `Named<std::function<...>>` or a pointer to a function.
 template <class Maker>
 struct Named {

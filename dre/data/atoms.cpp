@@ -14,10 +14,6 @@ constexpr double bump = 0.2;         // standard deviation, in distances to the 
 constexpr int64_t looked_at = 4096;  // rows of a side that decide whether there are atoms
 constexpr double distinct_share = 0.5;
 
-Tensor column(const Samples& side, int64_t place) {
-  return side.x.select(1, place).to(torch::kCPU, torch::kFloat64).contiguous();
-}
-
 /// Rows may be sorted: evenly spaced ones show the whole column.
 Tensor some(const Tensor& x) {
   const int64_t step = std::max<int64_t>(1, x.size(0) / looked_at);
@@ -49,7 +45,7 @@ AtomNoise AtomNoise::fit(const Samples& numerator, const Samples& denominator) {
         " columns, the denominator ", denominator.columns(), "; both need the same");
   AtomNoise noise;
   for (int64_t place = 0; place < numerator.columns(); ++place) {
-    const Tensor first = column(numerator, place), second = column(denominator, place);
+    const Tensor first = numerator.column(place), second = denominator.column(place);
     if (!has_atoms(first) || !has_atoms(second)) continue;
     const Tensor value = distinct_values(torch::cat({first, second}));
     noise.columns_.push_back({place, value, widths(value)});
@@ -62,7 +58,7 @@ Samples AtomNoise::add(const Samples& samples, at::Generator& generator) const {
   const at::NoGradGuard no_grad;
   Samples out{samples.x.clone(), samples.weight};
   for (const auto& [place, value, width] : columns_) {
-    const Tensor x = column(samples, place);
+    const Tensor x = samples.column(place);
     const Tensor nearest = at::searchsorted(value, x).clamp_max(value.size(0) - 1);
     const Tensor noise =
         width.index_select(0, nearest) * normal(x.sizes(), torch::kFloat64, generator);

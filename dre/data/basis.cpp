@@ -13,7 +13,6 @@ namespace dre {
 namespace {
 
 constexpr double flat_share = 1e-10;
-constexpr int64_t block_rows = 65536;  // bounds the float64 copy of a block
 
 struct SideMoments {
   Tensor mean;        // [d]
@@ -25,6 +24,7 @@ template <class Function>
 Tensor sum_over_blocks(const Samples& samples, Function f) {
   const Tensor weight = samples.weights().unsqueeze(1);
   Tensor sum;
+  constexpr int64_t block_rows = 65536;  // bounds the float64 copy of a block
   for (int64_t start = 0; start < samples.rows(); start += block_rows) {
     const int64_t stop = std::min(start + block_rows, samples.rows());
     const Tensor term =

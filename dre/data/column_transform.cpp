@@ -15,7 +15,6 @@ namespace {
 constexpr double most_excess_kurtosis = 3;
 constexpr double most_skewness = 1;
 constexpr int64_t few_distinct = 32;
-constexpr int64_t block_rows = 16384;
 
 void check_sides(const Samples& numerator, const Samples& denominator,
                  const std::vector<std::string>& names) {
@@ -25,17 +24,13 @@ void check_sides(const Samples& numerator, const Samples& denominator,
         numerator.columns(), " columns");
 }
 
-Tensor column(const Samples& side, int64_t index) {
-  return side.x.select(1, index).to(torch::kCPU, torch::kFloat64).contiguous();
-}
-
 struct Side {
   Tensor x, weight;  // [n] each; the weights sum to 1
 };
 
 Side side_of(const Samples& samples, int64_t index) {
   const Tensor weight = samples.weights().cpu();
-  return {column(samples, index), weight / weight.sum()};
+  return {samples.column(index), weight / weight.sum()};
 }
 
 /// Weighted skewness or kurtosis beyond what a Gaussian reference bears.
@@ -147,6 +142,7 @@ Tensor ColumnTransforms::apply(const Tensor& in, Direction direction) const {
         " columns, got shape ", in.sizes());
   Tensor out = torch::empty(in.sizes(), in.options().dtype(torch::kFloat64));
   // Blocks of rows stay in the cache while the columns, which lie across them, are walked.
+  constexpr int64_t block_rows = 16384;
   for (int64_t start = 0; start < in.size(0); start += block_rows) {
     const int64_t stop = std::min(start + block_rows, in.size(0));
     const Tensor from = in.slice(0, start, stop).t().to(torch::kFloat64).contiguous();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -16,7 +15,6 @@ namespace {
 
 using Kind = TypedColumn::Kind;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int32_t missing_code = -1;
 /// Beyond so many texts, most of them different, a column is taken for an identifier.
 constexpr size_t most_texts = 100'000;
@@ -175,7 +173,7 @@ void FrameBuilder::put_word(Growing& growing, int64_t place, const Word& word, i
   if (word.infinite && column.kind == Kind::number) {
     if (growing.first_infinite_row < 0) growing.first_infinite_row = file_row;
     if (growing.first_infinite.empty()) growing.first_infinite = word.text;
-    put(column.numbers, place, nan);
+    put(column.numbers, place, double{NAN});
     return;
   }
   if (growing.words++ == 0) {

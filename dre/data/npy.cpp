@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are written little-endian");
 
 constexpr size_t longest_header = size_t{1} << 20;
-constexpr size_t most_dimensions = 32;
+constexpr size_t most_npy_dimensions = 32;
 
 template <class Number>
 void decode(const char* bytes, int64_t count, bool swap, double* out, int64_t stride) {
@@ -41,7 +41,7 @@ constexpr NpyType types[] = {
     {'u', 4, decode<uint32_t>},  {'u', 8, decode<uint64_t>}, {'b', 1, decode_bool},
 };
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+[[noreturn]] void refuse_npy(const std::string& where, const std::string& what) {
   fail(Error::Kind::data, where, " is not a usable npy array: ", what);
 }
 
@@ -77,7 +77,9 @@ class HeaderParser {
   }
 
  private:
-  [[noreturn]] void bad() const { refuse(where_, "its header is damaged near " + shown(rest_)); }
+  [[noreturn]] void bad() const {
+    refuse_npy(where_, "its header is damaged near " + shown(rest_));
+  }
 
   void skip() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
 
@@ -112,7 +114,7 @@ class HeaderParser {
   std::string type_text() {
     skip();
     if (rest_.starts_with('['))
-      refuse(where_, "it is a structured array; save each field as an array of its own (npz)");
+      refuse_npy(where_, "it is a structured array; save each field as an array of its own (npz)");
     return quoted();
   }
 
@@ -128,7 +130,7 @@ class HeaderParser {
     while (!accept(')')) {
       numbers.push_back(dimension());
       accept('L');  // Python 2 wrote 3L
-      if (numbers.size() > most_dimensions) refuse(where_, "it has too many dimensions");
+      if (numbers.size() > most_npy_dimensions) refuse_npy(where_, "it has too many dimensions");
       if (!accept(',')) {
         expect(')');
         break;
@@ -138,13 +140,13 @@ class HeaderParser {
   }
 
   int64_t dimension() {
-    if (accept('-')) refuse(where_, "its shape has a negative number");
+    if (accept('-')) refuse_npy(where_, "its shape has a negative number");
     if (rest_.empty() || rest_[0] < '0' || rest_[0] > '9') bad();
     int64_t number = 0;
     while (!rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9') {
       if (__builtin_mul_overflow(number, int64_t{10}, &number) ||
           __builtin_add_overflow(number, int64_t{rest_[0] - '0'}, &number))
-        refuse(where_, "its shape has a number that is too large");
+        refuse_npy(where_, "its shape has a number that is too large");
       rest_.remove_prefix(1);
     }
     return number;
@@ -160,12 +162,12 @@ const NpyType* find_type(const std::string& descr, const std::string& where) {
   for (const NpyType& type : types)
     if (known_order && code == text(type.kind, type.size)) return &type;
   if (code.starts_with('O'))
-    refuse(where,
-           "it holds Python objects, which are not loaded because they can run code; save it "
-           "with a numeric dtype, as array.astype(float)");
-  refuse(where, text("its dtype ", shown(descr),
-                     " is not read; convert it to one of f2, f4, f8, i1, "
-                     "i2, i4, i8, u1, u2, u4, u8, b1, as with array.astype(float)"));
+    refuse_npy(where,
+               "it holds Python objects, which are not loaded because they can run code; save it "
+               "with a numeric dtype, as array.astype(float)");
+  refuse_npy(where, text("its dtype ", shown(descr),
+                         " is not read; convert it to one of f2, f4, f8, i1, "
+                         "i2, i4, i8, u1, u2, u4, u8, b1, as with array.astype(float)"));
 }
 
 int64_t checked_bytes(const NpyHeader& header, const std::string& where) {
@@ -173,7 +175,7 @@ int64_t checked_bytes(const NpyHeader& header, const std::string& where) {
   // Dimensions of zero are left out, so that they cannot hide absurd ones.
   for (const int64_t count : header.shape)
     if (count > 0 && __builtin_mul_overflow(bytes, count, &bytes))
-      refuse(where, "its shape asks for more bytes than any file has");
+      refuse_npy(where, "its shape asks for more bytes than any file has");
   const bool empty = std::find(header.shape.begin(), header.shape.end(), 0) != header.shape.end();
   return empty ? 0 : bytes;
 }
@@ -182,8 +184,8 @@ std::string read_bytes(ByteSource& source, size_t size, const std::string& where
   std::string bytes(size, '\0');
   const size_t got = source.read(bytes.data(), size);
   if (got != size)
-    refuse(where,
-           text("it ends in its header: ", size, " more bytes are needed, ", got, " are there"));
+    refuse_npy(where, text("it ends in its header: ", size, " more bytes are needed, ", got,
+                           " are there"));
   return bytes;
 }
 
@@ -197,14 +199,15 @@ uint64_t little_endian(std::string_view bytes) {
 
 NpyHeader read_npy_header(ByteSource& source, const std::string& where) {
   const std::string start = read_bytes(source, 8, where);
-  if (!start.starts_with(npy_magic)) refuse(where, "it does not begin with the bytes \\x93NUMPY");
+  if (!start.starts_with(npy_magic))
+    refuse_npy(where, "it does not begin with the bytes \\x93NUMPY");
   const int version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3)
-    refuse(where, text("its version is ", version, "; versions 1 to 3 are known"));
+    refuse_npy(where, text("its version is ", version, "; versions 1 to 3 are known"));
   const size_t width = version == 1 ? 2 : 4;
   const uint64_t length = little_endian(read_bytes(source, width, where));
   if (length > longest_header)
-    refuse(where, text("it claims a header of ", length, " bytes; it is damaged"));
+    refuse_npy(where, text("it claims a header of ", length, " bytes; it is damaged"));
   const std::string literal = read_bytes(source, length, where);
   NpyHeader header{};
   std::string descr;

@@ -55,7 +55,7 @@ std::unique_ptr<TableReader> open_stream(const std::string& path, const ReadOpti
 }
 
 /// To add a format: a row here, and a row in the list of the round-trip test.
-const std::vector<Named<Open>>& formats() {
+const std::vector<Named<Open>>& readable_formats() {
   static const std::vector<Named<Open>> table = {
       {".csv", open_csv},           {".tsv", open_tsv}, {".csv.gz", open_packed_csv},
       {".tsv.gz", open_packed_tsv}, {".npy", open_npy}, {".npz", open_npz},
@@ -63,12 +63,12 @@ const std::vector<Named<Open>>& formats() {
   return table;
 }
 
-Open find_format(const std::string& path) {
-  for (const auto& format : formats())
+Open find_open(const std::string& path) {
+  for (const auto& format : readable_formats())
     if (has_ending(path, format.name)) return format.make;
   if (is_stream(path)) return open_stream;
   fail(Error::Kind::usage, "the format of '", path,
-       "' is not known from its name; known endings are ", join(names_of(formats())),
+       "' is not known from its name; known endings are ", join(names_of(readable_formats())),
        ", and - is standard input");
 }
 
@@ -95,7 +95,7 @@ void ReadOptions::visit(OptionVisitor& v) {
 std::unique_ptr<TableReader> open_table(const std::string& path, const ReadOptions& options) {
   check_read_options(options);
   check(!path.empty(), "the name of the input file is empty; give a path, or - for standard input");
-  return path == "-" ? open_stream(path, options) : find_format(path)(path, options);
+  return path == "-" ? open_stream(path, options) : find_open(path)(path, options);
 }
 
 Table read_table(const std::string& path, const ReadOptions& options) {

@@ -34,6 +34,10 @@ Tensor normalised(const Tensor& weight, int64_t rows, const std::string& what) {
 
 }  // namespace
 
+Tensor Samples::column(int64_t index) const {
+  return x.select(1, index).to(torch::kCPU, torch::kFloat64).contiguous();
+}
+
 Tensor Samples::weights() const {
   if (weight.defined()) return weight;
   return torch::ones({rows()}, x.options().dtype(torch::kFloat64));

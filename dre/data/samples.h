@@ -16,6 +16,9 @@ struct Samples {
   int64_t rows() const { return x.size(0); }
   int64_t columns() const { return x.size(1); }
 
+  /// [n], float64, on the CPU.
+  Tensor column(int64_t index) const;
+
   /// [n], float64; ones where `weight` is undefined.
   Tensor weights() const;
 

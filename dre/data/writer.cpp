@@ -103,20 +103,20 @@ std::unique_ptr<TableWriter> make_npy(const std::string& path, const Columns& co
   return std::make_unique<NpyWriter>(path, columns);
 }
 
-const std::vector<Named<Make>>& formats() {
+const std::vector<Named<Make>>& writable_formats() {
   static const std::vector<Named<Make>> table = {
       {".csv", make_csv}, {".tsv", make_tsv}, {".npy", make_npy}};
   return table;
 }
 
-Make find_format(const std::string& path) {
-  for (const auto& format : formats())
+Make find_make(const std::string& path) {
+  for (const auto& format : writable_formats())
     if (has_ending(path, format.name)) return format.make;
   if (path == "-" || is_stream(path)) return make_csv;
   fail(Error::Kind::usage, "the format of '", path,
        "' is not known from its name; tables are written "
        "to ",
-       join(names_of(formats())), ", and to - as csv on standard output");
+       join(names_of(writable_formats())), ", and to - as csv on standard output");
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ std::unique_ptr<TableWriter> open_writer(const std::string& path, const Columns&
           "column names to write must be different and "
           "not empty, got ",
           shown(name), " among ", listed(column_names));
-  return find_format(path)(path, column_names);
+  return find_make(path)(path, column_names);
 }
 
 }  // namespace dre

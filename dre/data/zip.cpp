@@ -18,7 +18,7 @@ constexpr uint32_t in_zip64 = 0xFFFFFFFF;
 /// Deflate cannot shrink better than this, so larger claims are lies.
 constexpr int64_t largest_deflate_ratio = 1040;
 
-[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+[[noreturn]] void refuse_zip(const std::string& file, const std::string& what) {
   fail(Error::Kind::data, file, " is not a usable npz file: ", what);
 }
 
@@ -30,8 +30,8 @@ uint64_t number(std::string_view bytes, size_t at, size_t width) {
 
 std::string bytes_at(const InputFile& file, int64_t offset, int64_t size) {
   if (offset < 0 || size < 0 || offset > file.size() - size)
-    refuse(file.name(), text("its directory points to byte ", offset, " of ", file.size(),
-                             "; it is truncated or damaged"));
+    refuse_zip(file.name(), text("its directory points to byte ", offset, " of ", file.size(),
+                                 "; it is truncated or damaged"));
   std::string bytes(static_cast<size_t>(size), '\0');
   file.read_exactly(offset, bytes.data(), bytes.size());
   return bytes;
@@ -43,7 +43,7 @@ struct Directory {
 
 /// The end record stands at the end of the file, before a comment.
 int64_t find_end_record(const InputFile& file) {
-  if (file.size() < 0) refuse(file.name(), "it is a pipe or device; save it to a regular file");
+  if (file.size() < 0) refuse_zip(file.name(), "it is a pipe or device; save it to a regular file");
   const int64_t tail_size = std::min(file.size(), end_record_bytes + longest_comment);
   const std::string tail = bytes_at(file, file.size() - tail_size, tail_size);
   for (int64_t at = tail_size - end_record_bytes; at >= 0; --at) {
@@ -51,15 +51,15 @@ int64_t find_end_record(const InputFile& file) {
     const auto comment = static_cast<int64_t>(number(tail, at + 20, 2));
     if (at + end_record_bytes + comment == tail_size) return file.size() - tail_size + at;
   }
-  refuse(file.name(), "it has no zip directory at its end; it is truncated or no npz file");
+  refuse_zip(file.name(), "it has no zip directory at its end; it is truncated or no npz file");
 }
 
 Directory read_end64(const InputFile& file, int64_t end_record) {
   const std::string locator = bytes_at(file, end_record - locator_bytes, locator_bytes);
-  if (!locator.starts_with("PK\6\7")) refuse(file.name(), "its zip64 locator is damaged");
+  if (!locator.starts_with("PK\6\7")) refuse_zip(file.name(), "its zip64 locator is damaged");
   const auto at = static_cast<int64_t>(number(locator, 8, 8));
   const std::string record = bytes_at(file, at, end64_record_bytes);
-  if (!record.starts_with("PK\6\6")) refuse(file.name(), "its zip64 end record is damaged");
+  if (!record.starts_with("PK\6\6")) refuse_zip(file.name(), "its zip64 end record is damaged");
   return {static_cast<int64_t>(number(record, 48, 8)), static_cast<int64_t>(number(record, 40, 8)),
           static_cast<int64_t>(number(record, 32, 8))};
 }
@@ -74,7 +74,7 @@ Directory locate_directory(const InputFile& file) {
       directory.entries == 0xFFFF || directory.size == in_zip64 || directory.offset == in_zip64;
   if (zip64) directory = read_end64(file, at);
   if (directory.size > largest_directory)
-    refuse(file.name(), text("its directory claims ", directory.size, " bytes; it is damaged"));
+    refuse_zip(file.name(), text("its directory claims ", directory.size, " bytes; it is damaged"));
   return directory;
 }
 
@@ -82,7 +82,7 @@ Directory locate_directory(const InputFile& file) {
 void read_zip64_extra(std::string_view extra, ZipEntry& entry, const std::string& file) {
   while (extra.size() >= 4) {
     const uint64_t id = number(extra, 0, 2), length = number(extra, 2, 2);
-    if (length > extra.size() - 4) refuse(file, "an extra field of its directory is damaged");
+    if (length > extra.size() - 4) refuse_zip(file, "an extra field of its directory is damaged");
     std::string_view field = extra.substr(4, length);
     extra.remove_prefix(4 + length);
     if (id != 1) continue;
@@ -96,29 +96,29 @@ void read_zip64_extra(std::string_view extra, ZipEntry& entry, const std::string
 
 void check_entry(const ZipEntry& entry, uint64_t flags, uint64_t method, const InputFile& file) {
   const std::string name = shown(entry.name);
-  if (flags & 1) refuse(file.name(), text("entry ", name, " is encrypted"));
+  if (flags & 1) refuse_zip(file.name(), text("entry ", name, " is encrypted"));
   if (method != 0 && method != 8)
-    refuse(file.name(), text("entry ", name, " is packed with method ", method,
-                             "; write it with numpy.savez or savez_compressed"));
+    refuse_zip(file.name(), text("entry ", name, " is packed with method ", method,
+                                 "; write it with numpy.savez or savez_compressed"));
   if (entry.packed < 0 || entry.size < 0 || entry.offset < 0 || entry.packed > file.size() ||
       entry.offset > file.size() - entry.packed)
-    refuse(file.name(), text("entry ", name, " claims ", entry.packed, " bytes at byte ",
-                             entry.offset, ", but the file has ", file.size()));
+    refuse_zip(file.name(), text("entry ", name, " claims ", entry.packed, " bytes at byte ",
+                                 entry.offset, ", but the file has ", file.size()));
   const bool possible = entry.deflated ? entry.size / largest_deflate_ratio <= entry.packed
                                        : entry.size == entry.packed;
   if (!possible)
-    refuse(file.name(),
-           text("entry ", name, " claims to unpack ", entry.packed, " bytes to ", entry.size));
+    refuse_zip(file.name(),
+               text("entry ", name, " claims to unpack ", entry.packed, " bytes to ", entry.size));
 }
 
 /// The entry at the start of `rest`, which is moved behind it.
 ZipEntry read_entry(std::string_view& rest, const InputFile& file) {
   if (rest.size() < entry_bytes || !rest.starts_with("PK\1\2"))
-    refuse(file.name(), "its directory is damaged");
+    refuse_zip(file.name(), "its directory is damaged");
   const size_t name = number(rest, 28, 2), extra = number(rest, 30, 2),
                comment = number(rest, 32, 2);
   if (rest.size() < entry_bytes + name + extra + comment)
-    refuse(file.name(), "its directory is damaged");
+    refuse_zip(file.name(), "its directory is damaged");
   ZipEntry entry;
   entry.name = std::string(rest.substr(entry_bytes, name));
   entry.deflated = number(rest, 10, 2) == 8;
@@ -143,11 +143,11 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
   while (!rest.empty()) {
     entries.push_back(read_entry(rest, file));
     if (!names.insert(entries.back().name).second)
-      refuse(file.name(), text("it has two entries called ", shown(entries.back().name)));
+      refuse_zip(file.name(), text("it has two entries called ", shown(entries.back().name)));
   }
   if (static_cast<int64_t>(entries.size()) != directory.entries)
-    refuse(file.name(), text("its directory should have ", directory.entries, " entries and has ",
-                             entries.size()));
+    refuse_zip(file.name(), text("its directory should have ", directory.entries,
+                                 " entries and has ", entries.size()));
   return entries;
 }
 

@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t local_header_bytes = 30;
 constexpr size_t packed_buffer = size_t{1} << 14;
 
-[[noreturn]] void refuse(const InputFile& file, const ZipEntry& entry, const std::string& what) {
+[[noreturn]] void refuse_entry(const InputFile& file, const ZipEntry& entry,
+                               const std::string& what) {
   fail(Error::Kind::data, file.name(), " is not a usable npz file: entry ", shown(entry.name), " ",
        what);
 }
@@ -26,16 +27,16 @@ int64_t data_offset(const InputFile& file, const ZipEntry& entry) {
   std::string header(local_header_bytes, '\0');
   if (file.read_at(entry.offset, header.data(), header.size()) != header.size() ||
       !header.starts_with("PK\3\4"))
-    refuse(file, entry, "has no header where the directory says; the file is damaged");
+    refuse_entry(file, entry, "has no header where the directory says; the file is damaged");
   const auto length = [&](size_t at) {
     return static_cast<unsigned char>(header[at]) | static_cast<unsigned char>(header[at + 1]) << 8;
   };
   std::string name(static_cast<size_t>(length(26)), '\0');
   file.read_at(entry.offset + local_header_bytes, name.data(), name.size());
-  if (name != entry.name) refuse(file, entry, "has another name in its own header");
+  if (name != entry.name) refuse_entry(file, entry, "has another name in its own header");
   const int64_t offset = entry.offset + local_header_bytes + length(26) + length(28);
   if (offset > file.size() - entry.packed)
-    refuse(file, entry, "reaches beyond the end of the file");
+    refuse_entry(file, entry, "reaches beyond the end of the file");
   return offset;
 }
 
@@ -86,9 +87,10 @@ class ZipEntrySource final : public ByteSource {
       ended_ = status == Z_STREAM_END;
       if (status == Z_BUF_ERROR) refuse_early_end();
       if (!ended_ && status != Z_OK)
-        refuse(*file_, entry_,
-               text("cannot be unpacked (", stream_.msg ? stream_.msg : "zlib gives no reason",
-                    "); the file is damaged"));
+        refuse_entry(
+            *file_, entry_,
+            text("cannot be unpacked (", stream_.msg ? stream_.msg : "zlib gives no reason",
+                 "); the file is damaged"));
     }
     return size - stream_.avail_out;
   }
@@ -100,21 +102,21 @@ class ZipEntrySource final : public ByteSource {
   }
 
   [[noreturn]] void refuse_early_end() const {
-    refuse(*file_, entry_,
-           text("ends before the ", entry_.size,
-                " bytes the directory promises; "
-                "the file is damaged"));
+    refuse_entry(*file_, entry_,
+                 text("ends before the ", entry_.size,
+                      " bytes the directory promises; "
+                      "the file is damaged"));
   }
 
   void verify() {
     verified_ = true;
     char extra = 0;
     if (entry_.deflated && unpack(&extra, 1) > 0)
-      refuse(*file_, entry_,
-             text("unpacks to more than the ", entry_.size,
-                  " bytes the directory promises; the file is damaged"));
+      refuse_entry(*file_, entry_,
+                   text("unpacks to more than the ", entry_.size,
+                        " bytes the directory promises; the file is damaged"));
     if (checksum_ != entry_.checksum)
-      refuse(*file_, entry_, "does not match its checksum; the file is damaged");
+      refuse_entry(*file_, entry_, "does not match its checksum; the file is damaged");
   }
 
   std::shared_ptr<InputFile> file_;

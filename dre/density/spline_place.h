@@ -77,7 +77,7 @@ struct PlaceBins {
 };
 
 template <class T>
-struct Place {
+struct SplinePlace {
   PlaceBins<T> across, up;
   int bin = 0;
   T width, height, x, y;  ///< of the bin, and its lower corner
@@ -90,8 +90,8 @@ struct Place {
 
   /// numbers: widths, heights, slopes one after the other; `at`, within the bound, is the point, or
   /// the value that it has.
-  DRE_HOST_DEVICE Place(T at, bool is_value, const Strided<const T>& numbers,
-                        const SplineShape& shape)
+  DRE_HOST_DEVICE SplinePlace(T at, bool is_value, const Strided<const T>& numbers,
+                              const SplineShape& shape)
       : across(numbers, shape), up(part(numbers, shape.bins), shape) {
     const PlaceBins<T>& searched = is_value ? up : across;
     const int last = shape.bins - 1;
@@ -181,7 +181,7 @@ template <class T>
 DRE_HOST_DEVICE PlaceValue<T> spline_at(T at, bool inverse, const Strided<const T>& numbers,
                                         const SplineShape& shape) {
   if (outside(at, shape)) return {at, T(0)};
-  const Place<T> place(at, inverse, numbers, shape);
+  const SplinePlace<T> place(at, inverse, numbers, shape);
   return inverse ? place.inverse() : place.value();
 }
 
@@ -194,7 +194,8 @@ DRE_HOST_DEVICE T spline_backward_at(T x, const Strided<const T>& numbers, const
     for (int i = 0; i < 3 * shape.bins - 1; ++i) gradient[i] = 0;
     return of_value;
   }
-  return Place<T>(x, false, numbers, shape).backward(of_value, of_log, numbers, shape, gradient);
+  return SplinePlace<T>(x, false, numbers, shape)
+      .backward(of_value, of_log, numbers, shape, gradient);
 }
 
 }  // namespace dre

@@ -7,8 +7,6 @@
 namespace dre {
 namespace {
 
-constexpr double quarter_turn = M_PI / 2;
-
 Dual wave(const Dual& a, Tensor (*function)(const Tensor&), const Tensor& slope) {
   return {function(a.value), a.has_tangent() ? slope * a.tangent : Tensor()};
 }
@@ -24,6 +22,7 @@ Dual cosine(const Dual& a) {
 }
 
 Dual log_tangent(const Dual& t) {
+  constexpr double quarter_turn = M_PI / 2;
   const Tensor theta = quarter_turn * t.value;
   if (!t.has_tangent()) return theta.tan().log();
   return {theta.tan().log(), quarter_turn / (theta.sin() * theta.cos()) * t.tangent};

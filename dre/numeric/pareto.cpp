@@ -82,8 +82,9 @@ Tensor pareto_quantile(const ParetoFit& fit, const Tensor& probabilities) {
 
 TailFit fit_tail(const Tensor& log_weights) {
   const torch::NoGradGuard no_grad;
-  check(log_weights.dim() == 1 && log_weights.size(0) >= 25,
-        "the tail of the weights needs at least 25 of them, got ", log_weights.sizes());
+  check(log_weights.dim() == 1 && log_weights.size(0) >= rows_for_tail,
+        "the tail of the weights needs at least ", rows_for_tail, " of them, got ",
+        log_weights.sizes());
   const Tensor given = log_weights.to(torch::kCPU, torch::kFloat64);
   check(!given.isnan().any().item<bool>() && std::isfinite(given.max().item<double>()),
         "log-weights must not be NaN, +infinity or all -infinity");

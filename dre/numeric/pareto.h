@@ -31,9 +31,13 @@ struct TailFit {
   bool good() const { return k < threshold; }
 };
 
-/// log_weights: [S], S >= 25, finite or -infinity. Only differences of log-weights matter for k̂;
-/// the smoothed ones keep the scale of the given ones, and none exceeds their largest. k̂ is drawn
-/// towards 0.5 with the weight of ten tail points, as small tails make it noisy.
+/// Fewer weights than this say nothing of their tail.
+inline constexpr int64_t rows_for_tail = 25;
+
+/// log_weights: [S], S >= rows_for_tail, finite or -infinity. Only differences of log-weights
+/// matter for k̂; the smoothed ones keep the scale of the given ones, and none exceeds their
+/// largest. k̂ is drawn towards 0.5 with the weight of ten tail points, as small tails make it
+/// noisy.
 TailFit fit_tail(const Tensor& log_weights);
 
 /// min(1 - 1/log10 S, 0.7)

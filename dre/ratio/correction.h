@@ -43,6 +43,9 @@ double logistic_loss(const RatedRows& numerator, const RatedRows& denominator);
 /// takes to be on the wrong side. Few of them mean that the loss says nothing.
 double deciding_rows(const RatedRows& numerator, const RatedRows& denominator);
 
+/// Where fewer decide, they say nothing.
+inline constexpr double fewest_deciding_rows = 100;
+
 /// By how much the logistic loss of `better` is below that of `base`, on the same rows.
 Measured logistic_gain(const RatedRows& base_numerator, const RatedRows& base_denominator,
                        const RatedRows& better_numerator, const RatedRows& better_denominator);

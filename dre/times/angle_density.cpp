@@ -9,7 +9,7 @@
 namespace dre {
 namespace {
 
-constexpr double quarter_turn = M_PI / 2;
+constexpr double largest_angle = M_PI / 2;
 
 double density(double angle) {
   const double cotangent = 1 / std::tan(angle);
@@ -29,14 +29,14 @@ double integral(double angle) {
 }  // namespace
 
 AngleDensity::AngleDensity(double low, double high) : low_(low), high_(high) {
-  check(0 < low && low < high && high <= quarter_turn,
+  check(0 < low && low < high && high <= largest_angle,
         "angles must lie between 0 and a quarter turn, got ", low, " to ", high);
   start_ = integral(low);
   total_ = integral(high) - start_;
 }
 
 AngleDensity AngleDensity::of_both_sides(double low) {
-  AngleDensity density(low, quarter_turn);
+  AngleDensity density(low, largest_angle);
   density.both_sides_ = true;
   return density;
 }
@@ -57,7 +57,7 @@ AngleDensity::Quantile AngleDensity::one_sided(double u) const {
     (integral(middle) - start_ < u * total_ ? below : above) = middle;
   }
   const double angle = (below + above) / 2;
-  return {angle / quarter_turn, total_ / density(angle) / quarter_turn};
+  return {angle / largest_angle, total_ / density(angle) / largest_angle};
 }
 
 AngleSampler::AngleSampler(const AngleDensity& density, const torch::TensorOptions& options) {

@@ -28,10 +28,10 @@ constexpr double start = 1;  // theta before training; the truth is 0
 TrainOptions train_options(const Settings& settings) {
   TrainOptions options;  // the paper's batch, rate and steps
   options.batch = 128;
-  options.steps = settings.pick(10'000, 4'000, 100);
+  options.steps = settings.pick(10'000, 4'000);
   options.rate = 1e-3;
   options.patience = 0;
-  options.evaluate_every = settings.pick(250, 250, 50);
+  options.evaluate_every = settings.pick(250, 250);
   return options;
 }
 
@@ -123,7 +123,7 @@ Json run_task(double sigma, const Settings& settings, const Context& given, Prog
       objective, [sigma](int64_t n, const torch::TensorOptions& like, at::Generator& generator) {
         return draw_rows(sigma, n, like, generator);
       });
-  const int64_t rows = settings.pick(200'000, 100'000, 1'000);
+  const int64_t rows = settings.pick(200'000, 100'000);
   const TrainResult training =
       train(fresh, model.network->parameters(), judging_rows(sigma, rows, context),
             train_options(settings), {}, context, progress);

@@ -37,8 +37,8 @@ class Gaussian2d final : public Experiment {
 
   std::vector<Cell> cells(const Settings& settings) const override {
     std::vector<Cell> all;
-    const int64_t rows = settings.pick(10'000, 10'000, 300);
-    const int64_t tests = settings.pick(10'000, 1'000, 20);
+    const int64_t rows = settings.pick(10'000, 2'000);
+    const int64_t tests = settings.pick(10'000, 100);
     const auto add = [&](const std::string& row, const Json& options, auto run) {
       for (int64_t seed = 0; seed < settings.seeds; ++seed)
         all.push_back({row, seed, options, [=](const Context& context, Progress& progress) {

@@ -25,17 +25,17 @@ PaperMethod paper_method(const PaperRow& row, const Sweep& sweep, const Settings
   PaperMethod method;
   method.method = row.method;
   const bool tre = method.method == "tre", nce = method.method == "nce";
-  method.score.width = settings.pick<int64_t>(sweep.width, sweep.width, 16);
+  method.score.width = sweep.width;
   method.score.depth = tre ? 2 : 3;
   method.score.activation = tre ? "leaky-relu" : "elu";
   method.score.bridges = std::max<int64_t>(1, row.bridges);
   method.bridge = nce ? "linear" : "vpsde";  // NCE sees the two sides only
   method.train.batch = sweep.batch;
   method.train.rate = sweep.rate;
-  method.train.steps = settings.pick(12'000, 400, 30);
-  method.train.patience = settings.pick(4'000, 0, 0);
+  method.train.steps = settings.pick(12'000, 200);
+  method.train.patience = settings.pick(4'000, 0);
   method.train.average = 0.999;
-  method.train.evaluate_every = settings.pick(100, 50, 30);
+  method.train.evaluate_every = settings.pick(100, 50);
   return method;
 }
 
@@ -44,8 +44,7 @@ std::string sweep_row(const PaperRow& row, const Sweep& sweep) {
 }
 
 std::vector<LibraryMethod> library_methods(const Settings& settings) {
-  const int64_t steps = settings.pick(4000, 200, 40);
-  if (settings.size == Size::smoke) return {{"which-time", "none", steps}};
+  const int64_t steps = settings.pick(4000, 200);
   if (settings.size == Size::quick)
     return {
         {"auto", "gaussian", steps}, {"which-time", "none", steps}, {"velocity", "none", steps}};

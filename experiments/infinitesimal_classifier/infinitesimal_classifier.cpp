@@ -143,8 +143,8 @@ class InfinitesimalClassifier final : public Experiment {
   }
 
   std::vector<Cell> cells(const Settings& settings) const override {
-    const int64_t rows = settings.pick(200'000, 50'000, 2'000);
-    const int64_t points = settings.pick(1'000, 500, 20);
+    const int64_t rows = settings.pick(200'000, 50'000);
+    const int64_t points = settings.pick(1'000, 500);
     std::vector<Cell> all = {{sums_row, 0, {}, [points](const Context& context, Progress&) {
                                 return run_sums(points, context);
                               }}};

@@ -74,19 +74,19 @@ Json measure_rules(const TimeScore& score, const Tensor& x) {
 PaperMethod time_method(const Settings& settings, const std::string& times) {
   PaperMethod method;
   method.method = "time";
-  method.score.width = settings.pick(256, 128, 16);
+  method.score.width = settings.pick(256, 128);
   method.score.activation = "elu";
   method.train.batch = 256;
-  method.train.steps = settings.pick(10'000, 300, 40);
+  method.train.steps = settings.pick(10'000, 300);
   method.train.patience = 0;
   method.train.average = 0.999;
-  method.train.evaluate_every = settings.pick(200, 100, 20);
+  method.train.evaluate_every = settings.pick(200, 100);
   method.times.times = times;
   return method;
 }
 
 Data2d draw(const Settings& settings, const Context& context) {
-  return draw_2d(settings.pick(10'000, 5'000, 500), settings.pick(1'000, 200, 30), context);
+  return draw_2d(settings.pick(10'000, 5'000), settings.pick(1'000, 200), context);
 }
 
 /// The spread of the objective's value over batches at one set of weights, by sampler of times; and
@@ -132,11 +132,11 @@ Json run_plane(const Settings& settings, const Context& context, Progress& progr
   const TrainedScore trained(time_method(settings, "stratified"), data, context, progress);
   const auto& score = dynamic_cast<const TimeScore&>(trained.score());
   return {{"rules", measure_rules(score, data.test.to(context.options()))},
-          {"spread", objective_spread(trained, context, settings.pick(400, 100, 20))}};
+          {"spread", objective_spread(trained, context, settings.pick(400, 100))}};
 }
 
 Json run_mi(const Settings& settings, const Context& context, Progress& progress) {
-  const int64_t d = settings.pick(40, 10, 4);
+  const int64_t d = settings.pick(40, 10);
   const GaussianPairs pairs(d, std::sqrt(1 - std::exp(-1.0)));
   BridgeOptions named;
   named.bridge = "arithmetic";
@@ -147,12 +147,12 @@ Json run_mi(const Settings& settings, const Context& context, Progress& progress
                                  JointObjective::DataTerm::sliced, Matching::boundary);
   TrainOptions options;
   options.rate = 5e-3;
-  options.steps = settings.pick(4'000, 400, 30);
+  options.steps = settings.pick(4'000, 400);
   options.patience = 0;
-  const TrainData data = paired_sides(pairs, settings.pick(50'000, 10'000, 500), 2, context);
+  const TrainData data = paired_sides(pairs, settings.pick(50'000, 10'000), 2, context);
   train(objective, network->parameters(), data, options, {}, context, progress);
   auto generator = context.generator("test");
-  const Tensor x = pairs.joint(settings.pick(1'000, 200, 30), torch::kFloat32, generator);
+  const Tensor x = pairs.joint(settings.pick(1'000, 200), torch::kFloat32, generator);
   return {{"rules", measure_rules(score, x.to(context.options()))}};
 }
 
@@ -214,7 +214,7 @@ struct PolynomialLoss {
 };
 
 Json bias_options(const std::string& times, const Settings& settings) {
-  return {{"times", times}, {"rows", 256}, {"batches", settings.pick(4'000, 400, 20)}};
+  return {{"times", times}, {"rows", 256}, {"batches", settings.pick(4'000, 400)}};
 }
 
 /// Where the minimiser is known: the best h of the loss is 0, and what a weighting makes of it is

@@ -19,7 +19,7 @@ bool is_classifier(const Method& method) {
 bool is_velocity(const Method& method) { return std::string(method.objective) == "velocity"; }
 
 Rows rows_of(const Settings& settings) {
-  return settings.pick<Rows>({50'000, 10'000, 10'000}, {4'000, 200, 64}, {900, 8, 8});
+  return settings.pick<Rows>({50'000, 10'000, 10'000}, {4'000, 64, 16});
 }
 
 TrainOptions model_training(const Method& method, const Settings& settings) {
@@ -27,12 +27,12 @@ TrainOptions model_training(const Method& method, const Settings& settings) {
   // The paper's batch for time scores; a telescope deals its batch out to all its waymarks.
   const std::string name = method.objective;
   const int64_t batch = name == "time" || name == "tre" ? 500 : 256;
-  train.steps = settings.pick(400'000, is_velocity(method) ? 30 : 100, 2);  // full: by the clock
-  train.batch = settings.pick<int64_t>(batch, is_velocity(method) ? 16 : 32, 8);
-  train.warmup = settings.pick(500, 10, 1);
-  train.rate = settings.pick(1e-3, 3e-3, 3e-3);
-  train.average = settings.pick(0.9995, 0.9, 0.5);
-  train.evaluate_every = settings.pick(5'000, 20, 1);
+  train.steps = settings.pick(400'000, 20);  // full: by the clock
+  train.batch = settings.pick<int64_t>(batch, is_velocity(method) ? 8 : 32);
+  train.warmup = settings.pick(500, 4);
+  train.rate = settings.pick(1e-3, 3e-3);
+  train.average = settings.pick(0.9995, 0.5);
+  train.evaluate_every = settings.pick(5'000, 10);
   return train;
 }
 
@@ -40,25 +40,25 @@ EnergyFitOptions fit_options(const Method& method, const Settings& settings) {
   EnergyFitOptions fit;
   fit.model.objective = method.objective;
   fit.model.bridge = method.between_images ? "images" : "latent";
-  fit.model.width = settings.pick(64, is_velocity(method) ? 4 : 8, 4);
-  fit.model.levels = settings.pick(3, 2, 2);
-  fit.model.blocks = settings.pick(2, 1, 1);
-  fit.model.groups = settings.pick(0, 2, 2);
-  fit.model.bridges = settings.pick(9, 4, 2);
+  fit.model.width = settings.pick(64, is_velocity(method) ? 4 : 8);
+  fit.model.levels = settings.pick(3, 2);
+  fit.model.blocks = settings.pick(2, 1);
+  fit.model.groups = settings.pick(0, 2);
+  fit.model.bridges = settings.pick(9, 4);
   fit.train = model_training(method, settings);
   const double usual = is_classifier(method) ? classifier_minutes : score_minutes;
-  fit.minutes = settings.minutes > 0 ? settings.minutes : settings.pick(usual, 0.0, 0.0);
-  fit.looks.rows = settings.pick(is_velocity(method) ? 200 : 1'000, 16, 4);
-  fit.looks.nodes = settings.pick(16, 8, 2);
-  fit.looks.flow_steps = settings.pick(20, 4, 1);
+  fit.minutes = settings.minutes > 0 ? settings.minutes : settings.pick(usual, 0.0);
+  fit.looks.rows = settings.pick(is_velocity(method) ? 200 : 1'000, 4);
+  fit.looks.nodes = settings.pick(16, 4);
+  fit.looks.flow_steps = settings.pick(20, 2);
   fit.look_samples = 1;  // nobody looks at them
   return fit;
 }
 
 EnergyEvaluateOptions evaluate_options(const Settings& settings) {
   EnergyEvaluateOptions evaluate;
-  evaluate.nodes = settings.pick(16, 8, 3);
-  evaluate.flow_steps = settings.pick(20, 4, 1);
+  evaluate.nodes = settings.pick(16, 8);
+  evaluate.flow_steps = settings.pick(20, 2);
   evaluate.half = true;
   return evaluate;
 }
@@ -68,12 +68,8 @@ bool has(const Settings& settings, const FitPlan& plan) {
   static const Names quick = {
       "velocity from gaussian", "velocity from copula", "velocity between images from rq-nsf",
       "time from gaussian",     "nce from gaussian",    "tre from gaussian"};
-  static const Names smoke = {"velocity from gaussian", "velocity from copula",
-                              "time from copula",       "velocity between images from rq-nsf",
-                              "nce from rq-nsf",        "tre from rq-nsf"};
-  if (settings.size == Size::full) return true;
-  const Names& some = settings.size == Size::quick ? quick : smoke;
-  return std::find(some.begin(), some.end(), plan.row()) != some.end();
+  return settings.size == Size::full ||
+         std::find(quick.begin(), quick.end(), plan.row()) != quick.end();
 }
 
 }  // namespace
@@ -154,19 +150,19 @@ Json AnnealPlan::options() const {
 }
 
 NoisePlan noise_plan(const Noise& noise, const Settings& settings) {
-  NoisePlan plan{noise, rows_of(settings), settings.pick(4, 2, 2), {}, {}};
-  plan.flow.copula_bins = settings.pick(128, 16, 8);
-  plan.flow.steps = settings.pick(8, 1, 1);
-  plan.flow.channels = settings.pick(64, 8, 2);
+  NoisePlan plan{noise, rows_of(settings), settings.pick(4, 2), {}, {}};
+  plan.flow.copula_bins = settings.pick(128, 16);
+  plan.flow.steps = settings.pick(8, 1);
+  plan.flow.channels = settings.pick(64, 8);
   const std::string name = noise.name;
   if (name == "gaussian") return plan;
   plan.train = flow_train_options(name);
-  plan.train.steps = settings.pick(name == "rq-nsf" ? 90'000 : 40'000, 30, 2);
-  plan.train.batch = settings.pick<int64_t>(plan.train.batch, 64, 8);
-  plan.train.warmup = settings.pick<int64_t>(plan.train.warmup, 5, 1);
-  plan.train.rate = settings.pick(plan.train.rate, 2e-3, 2e-3);
-  plan.train.average = settings.pick(plan.train.average, 0.9, 0.5);
-  plan.train.evaluate_every = settings.pick(1'000, 15, 2);
+  plan.train.steps = settings.pick(name == "rq-nsf" ? 90'000 : 40'000, 20);
+  plan.train.batch = settings.pick<int64_t>(plan.train.batch, 32);
+  plan.train.warmup = settings.pick<int64_t>(plan.train.warmup, 4);
+  plan.train.rate = settings.pick(plan.train.rate, 2e-3);
+  plan.train.average = settings.pick(plan.train.average, 0.5);
+  plan.train.evaluate_every = settings.pick(1'000, 10);
   return plan;
 }
 
@@ -187,13 +183,13 @@ std::vector<FitPlan> fit_plans(const Settings& settings) {
 AnnealPlan anneal_plan(const FitPlan& fit, bool twice, const Settings& settings) {
   AnnealPlan plan{fit, fit.evaluate, {}};
   // Half the nodes would move log r of a sharp model by 14 nats.
-  plan.evaluate.nodes = settings.pick(16, 3, 2);
-  plan.evaluate.rows = settings.pick(100, 4, 2);
-  plan.anneal.chains = settings.pick(100, 4, 2);
-  plan.anneal.steps = settings.pick(250, 6, 2) * (twice ? 2 : 1);
-  plan.anneal.leapfrogs = settings.pick(5, 2, 1);
-  plan.anneal.adaptation = settings.pick(plan.anneal.adaptation, 0.5, 0.5);
-  plan.anneal.pilot_steps = settings.pick(20, 3, 1);
+  plan.evaluate.nodes = settings.pick(16, 3);
+  plan.evaluate.rows = settings.pick(100, 2);
+  plan.anneal.chains = settings.pick(100, 2);
+  plan.anneal.steps = settings.pick(250, 2) * (twice ? 2 : 1);
+  plan.anneal.leapfrogs = settings.pick(5, 2);
+  plan.anneal.adaptation = settings.pick(plan.anneal.adaptation, 0.5);
+  plan.anneal.pilot_steps = settings.pick(20, 1);
   return plan;
 }
 

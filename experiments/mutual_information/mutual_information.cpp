@@ -15,7 +15,6 @@ struct Scale {
 };
 
 std::vector<Scale> scales(const Settings& settings) {
-  if (settings.size == Size::smoke) return {{4, 1}};
   if (settings.size == Size::quick) return {{10, 2}};
   return {{40, 2}, {80, 4}, {160, 6}, {320, 8}};
 }
@@ -41,10 +40,10 @@ struct Row {
 TrainOptions train_options(const Settings& settings, int64_t batch, int64_t steps, double rate) {
   TrainOptions options;
   options.batch = batch;
-  options.steps = settings.pick<int64_t>(steps, steps / 10, 60);
+  options.steps = settings.pick<int64_t>(steps, steps / 10);
   options.rate = rate;
   options.patience = 0;
-  options.evaluate_every = settings.pick(200, 50, 30);
+  options.evaluate_every = settings.pick(200, 50);
   return options;
 }
 
@@ -56,17 +55,17 @@ std::vector<Row> rows(const Settings& settings, const Scale& scale) {
     method.kind = kind;
     method.fresh = fresh;
     method.bridges = scale.bridges;
-    method.rows = settings.pick(100'000, 20'000, 1'000);
-    method.test_rows = settings.pick(200'000, 10'000, 1'000);
+    method.rows = settings.pick(100'000, 10'000);
+    method.test_rows = settings.pick(200'000, 4'000);
     method.train = train_options(settings, batch, steps, rate);
     method.train.average = 0.999;
-    method.width = settings.pick<int64_t>(std::max<int64_t>(512, 3 * scale.dimension), 64, 16);
-    method.shuffles = settings.pick(16, 4, 4);
+    method.width = settings.pick<int64_t>(std::max<int64_t>(512, 3 * scale.dimension), 32);
+    method.shuffles = settings.pick(16, 4);
     all.push_back({text(name, fresh ? ", fresh rows" : ", table"), method});
   };
   // Larger than the paper's where noise in the batch is what limits the answer: one matrix is
   // decomposed for a whole batch, and a GPU takes large batches for free.
-  const auto large = settings.pick<int64_t>(2048, 256, 128);
+  const auto large = settings.pick<int64_t>(2048, 128);
   // A step of Adam moves a logit of d^2 products by about 0.6 rate d^2. By held-out loss the first
   // rate is the better one for 80 columns, the second for 160 and 320.
   const double quadratic_rate =

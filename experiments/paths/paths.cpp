@@ -21,9 +21,7 @@ std::vector<Case> cases(const Settings& settings) {
     for (const auto& pair : names)
       for (const char* reference : {"gaussian", "none"}) all.push_back({pair, reference});
   };
-  if (settings.size == Size::smoke)
-    all.push_back({"mixture-2", "none"});
-  else if (settings.size == Size::quick)
+  if (settings.size == Size::quick)
     add({"gaussian-2d", "mixture-2"});
   else
     add({"gaussian-2d", "mixture-2", "mixture-10", "warped-mixture-2"});
@@ -39,8 +37,8 @@ struct Sizes {
 };
 
 Sizes sizes(const Settings& settings) {
-  return {settings.pick<int64_t>(10'000, 4'000, 500), settings.pick<int64_t>(4'000, 600, 60),
-          settings.pick<int64_t>(4'000, 500, 40)};
+  return {settings.pick<int64_t>(10'000, 4'000), settings.pick<int64_t>(4'000, 300),
+          settings.pick<int64_t>(4'000, 300)};
 }
 
 /// Rows to learn from and to judge by, of one pair.

@@ -31,11 +31,11 @@ class MnistExperiment : public ::testing::Test {
   static void TearDownTestSuite() { images.reset(); }
 
   Settings settings() const {
-    Settings smoke;
-    smoke.size = Size::smoke;
-    smoke.data = images->path("");
-    smoke.files = out.path("mnist");
-    return smoke;
+    Settings quick;
+    quick.size = Size::quick;
+    quick.data = images->path("");
+    quick.files = out.path("mnist");
+    return quick;
   }
 
   RunReport run(const std::string& only, Progress& progress) const {
@@ -102,7 +102,7 @@ TEST_F(MnistExperiment, AnInterruptedFitGoesOnAndAFinishedOneIsNotRepeated) {
   const RunReport rest = run("velocity from copula, seed");
   ASSERT_EQ(rest.computed, 1);
   const Json found = *rest.results.find("velocity from copula");
-  EXPECT_EQ(found["steps"], 2);
+  EXPECT_EQ(found["steps"], 20);
   EXPECT_EQ(found["looks"].size(), 2U);  // the one before the interruption, too
   EXPECT_FALSE(std::filesystem::exists(model + ".checkpoint"));
   // Without the result but with the model, the cell evaluates and does not train.
