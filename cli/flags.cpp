@@ -181,8 +181,9 @@ void RunFlags::add_format(CLI::App& app, const Names& known) {
   app.add_option("--format", format, text("form of the result: ", join(known), " [text]"))
       ->type_name("NAME")
       ->check([known](const std::string& given) {
-        const bool found = std::find(known.begin(), known.end(), given) != known.end();
-        return found ? std::string() : text("must be one of ", join(known), ", got ", shown(given));
+        return contains(known, given)
+                   ? std::string()
+                   : text("must be one of ", join(known), ", got ", shown(given));
       })
       ->group("Run");
 }

@@ -1,5 +1,4 @@
 /// dre flow fit: a density from rows, by maximum likelihood.
-#include <algorithm>
 #include <chrono>
 #include <iostream>
 
@@ -10,6 +9,7 @@
 #include "cli/flow_data.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
+#include "dre/base/names.h"
 #include "dre/data/mnist.h"
 #include "dre/data/output.h"
 #include "dre/density/density_file.h"
@@ -218,9 +218,7 @@ int fit_flow_action(int argc, char** argv) {
       ->group("Run");
   const auto defaults = [&] {
     const std::string density = chosen_density(arguments.run, flags.overrides());
-    const Names flows = flow_names();
-    if (std::find(flows.begin(), flows.end(), density) != flows.end())
-      config.train = flow_train_options(density);
+    if (contains(flow_names(), density)) config.train = flow_train_options(density);
   };
   if (!read_arguments(app, flags, config, arguments.run, argc, argv, defaults)) return exit_fine;
   return run(arguments);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "dre/base/error.h"
 #include "dre/numeric/pareto.h"
@@ -78,8 +77,7 @@ nlohmann::json to_json(const Measured& number) {
 }  // namespace
 
 WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  WeightCheck out{{nan, nan}, nan, pareto_threshold(std::max<int64_t>(log_weight.size(0), 2))};
+  WeightCheck out{{NAN, NAN}, NAN, pareto_threshold(std::max<int64_t>(log_weight.size(0), 2))};
   out.rows = log_weight.size(0);
   // Scaled by the largest weight, so that nothing overflows before the end.
   const double largest = log_weight.max().item<double>();

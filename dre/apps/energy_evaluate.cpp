@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
@@ -123,7 +122,7 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
     return at::cat(values);
   };
   const Tensor noise = bits_of(&Block::noise), corrected = bits_of(&Block::direct);
-  const Bits none{std::numeric_limits<double>::quiet_NaN(), 0};
+  const Bits none{NAN, 0};
   EnergyReport report;
   report.rows = corrected.size(0);
   report.noise = mean_bits(noise);

@@ -7,6 +7,7 @@
 #include "dre/apps/sides.h"
 #include "dre/apps/support.h"
 #include "dre/base/error.h"
+#include "dre/base/names.h"
 #include "dre/data/basis.h"
 #include "dre/data/column_transform.h"
 #include "dre/data/encoding_plan.h"
@@ -64,8 +65,7 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names,
   std::vector<int64_t> kept;
   for (size_t j = 0; j < encoding.names().size(); ++j) {
     const std::string name = encoding.names()[j];
-    if (std::find(found.constant.begin(), found.constant.end(), name) != found.constant.end())
-      continue;
+    if (contains(found.constant, name)) continue;
     kept.push_back(static_cast<int64_t>(j));
     names.push_back(name);
   }
@@ -180,10 +180,9 @@ class Measuring {
   /// "c=rank" for a column of y as it is called beside those of x.
   std::string in_both_groups(const std::string& entry) const {
     const size_t at = entry.rfind('=');
-    const auto& y = groups_.y_names;
-    return std::find(y.begin(), y.end(), entry.substr(0, at)) == y.end()
-               ? entry
-               : entry.substr(0, at) + " (y)" + entry.substr(at);
+    return contains(groups_.y_names, entry.substr(0, at))
+               ? entry.substr(0, at) + " (y)" + entry.substr(at)
+               : entry;
   }
 
   PairFit fit_joint(const Tensor& x, const Tensor& y, const FitOptions& own,
@@ -282,8 +281,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   check(options.x.empty() == options.y.empty(), "--x and --y must be given together");
   const bool counted = options.x.empty();
   for (const auto& name : options.x)
-    check(std::find(options.y.begin(), options.y.end(), name) == options.y.end(), "column ",
-          shown(name), " is in --x and in --y: what it tells of itself has no bound; name it once");
+    check(!contains(options.y, name), "column ", shown(name),
+          " is in --x and in --y: what it tells of itself has no bound; name it once");
   Strings columns = options.x;
   columns.insert(columns.end(), options.y.begin(), options.y.end());
   if (counted) {

@@ -15,7 +15,7 @@ void check_number(const char* name, double value, const Range& range) {
 }
 
 void check_name(const char* name, const std::string& value, const Names& names) {
-  const bool known = names.empty() || std::find(names.begin(), names.end(), value) != names.end();
+  const bool known = names.empty() || contains(names, value);
   check(known, name, " must be one of ", join(names), ", got '", value, "'");
 }
 
@@ -100,7 +100,7 @@ void FromJson::operator()(const char* name, std::vector<std::string>& value, con
 void FromJson::reject_unknown(const std::string& where) const {
   check(in_.is_object(), where, " must be a JSON object");
   for (const auto& item : in_.items()) {
-    const bool known = std::find(known_.begin(), known_.end(), item.key()) != known_.end();
+    const bool known = contains(known_, item.key());
     check(known, where, " has an unknown option '", item.key(), "'; known are ", join(known_));
   }
 }

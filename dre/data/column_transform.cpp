@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dre/base/error.h"
+#include "dre/base/names.h"
 #include "dre/data/place.h"
 
 namespace dre {
@@ -86,15 +87,13 @@ void ColumnTransformOptions::check_columns(const std::vector<std::string>& names
   for (const auto& entry : single) {
     const size_t at = entry.rfind('=');
     const std::string column = entry.substr(0, at);
-    check(at != std::string::npos &&
-              std::find(known.begin(), known.end(), entry.substr(at + 1)) != known.end(),
+    check(at != std::string::npos && contains(known, entry.substr(at + 1)),
           "--transform-columns must read like income=asinh,age=rank with ", join(known), "; got ",
           shown(entry));
-    check(std::find(names.begin(), names.end(), column) != names.end(),
-          "--transform-columns names ", shown(column),
+    check(contains(names, column), "--transform-columns names ", shown(column),
           ", which is no numeric column here; there are ", listed(names));
-    check(std::find(seen.begin(), seen.end(), column) == seen.end(), "--transform-columns names ",
-          shown(column), " twice; name it once");
+    check(!contains(seen, column), "--transform-columns names ", shown(column),
+          " twice; name it once");
     seen.push_back(column);
   }
 }
@@ -189,8 +188,8 @@ ColumnTransforms ColumnTransforms::load(const NamedTensors& tensors,
       result.names_.push_back(column.at("name").get<std::string>());
       result.kinds_.push_back(column.at("kind").get<std::string>());
       const Names known = names_of(column_maps());
-      check_data(std::find(known.begin(), known.end(), result.kinds_.back()) != known.end(),
-                 "unknown column transform '", result.kinds_.back(), "'; known are ", join(known));
+      check_data(contains(known, result.kinds_.back()), "unknown column transform '",
+                 result.kinds_.back(), "'; known are ", join(known));
       const auto& maker = choose("transform", column_maps(), result.kinds_.back());
       result.maps_.push_back(maker.load(all.narrow(0, position, count)));
       position += count;

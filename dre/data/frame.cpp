@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dre/base/error.h"
+#include "dre/base/names.h"
 #include "dre/data/columns.h"
 #include "dre/data/date.h"
 #include "dre/data/place.h"
@@ -95,13 +96,10 @@ FrameBuilder::FrameBuilder(std::string file, const std::vector<std::string>& col
     : file_(std::move(file)),
       options_(options),
       generator_(Context{torch::kCPU, torch::kFloat32, options.seed}.generator("sampled rows")) {
-  const auto names = [](const std::vector<std::string>& all, const std::string& one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
-  };
   for (const auto& name : columns) {
     Growing growing{{name, Kind::number, {}, {}, {}}};
-    if (names(options.categories, name)) growing.column.kind = Kind::category;
-    if (names(options.dates, name)) growing.column.kind = Kind::date;
+    if (contains(options.categories, name)) growing.column.kind = Kind::category;
+    if (contains(options.dates, name)) growing.column.kind = Kind::date;
     growing.fixed = growing.column.kind != Kind::number;
     columns_.push_back(std::move(growing));
   }

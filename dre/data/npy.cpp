@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are written little-endian");
 
-constexpr size_t longest_header = size_t{1} << 20;
+constexpr size_t longest_npy_header = size_t{1} << 20;
 constexpr size_t most_npy_dimensions = 32;
 
 template <class Number>
@@ -206,7 +206,7 @@ NpyHeader read_npy_header(ByteSource& source, const std::string& where) {
     refuse_npy(where, text("its version is ", version, "; versions 1 to 3 are known"));
   const size_t width = version == 1 ? 2 : 4;
   const uint64_t length = little_endian(read_bytes(source, width, where));
-  if (length > longest_header)
+  if (length > longest_npy_header)
     refuse_npy(where, text("it claims a header of ", length, " bytes; it is damaged"));
   const std::string literal = read_bytes(source, length, where);
   NpyHeader header{};

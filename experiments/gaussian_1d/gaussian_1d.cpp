@@ -31,7 +31,7 @@ TrainOptions train_options(const Settings& settings) {
   options.steps = settings.pick(10'000, 4'000);
   options.rate = 1e-3;
   options.patience = 0;
-  options.evaluate_every = settings.pick(250, 250);
+  options.evaluate_every = 250;
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dre/base/error.h"
+#include "dre/base/names.h"
 #include "dre/train/flow_trainer.h"
 
 namespace dre::experiments::mnist {
@@ -67,9 +68,8 @@ EnergyEvaluateOptions evaluate_options(const Settings& settings) {
 bool has(const Settings& settings, const FitPlan& plan) {
   static const Names quick = {
       "velocity from gaussian", "velocity from copula", "velocity between images from rq-nsf",
-      "time from gaussian",     "nce from gaussian",    "tre from gaussian"};
-  return settings.size == Size::full ||
-         std::find(quick.begin(), quick.end(), plan.row()) != quick.end();
+      "time from copula",       "nce from gaussian",    "tre from rq-nsf"};
+  return settings.size == Size::full || contains(quick, plan.row());
 }
 
 }  // namespace

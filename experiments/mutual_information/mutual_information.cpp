@@ -63,11 +63,12 @@ std::vector<Row> rows(const Settings& settings, const Scale& scale) {
     method.shuffles = settings.pick(16, 4);
     all.push_back({text(name, fresh ? ", fresh rows" : ", table"), method});
   };
-  // Larger than the paper's where noise in the batch is what limits the answer: one matrix is
-  // decomposed for a whole batch, and a GPU takes large batches for free.
+  // Larger than the paper's, since noise in the batch is what limits the answer, and a GPU takes
+  // large batches for free; the parametric model decomposes one matrix for a whole batch.
   const auto large = settings.pick<int64_t>(2048, 128);
-  // A step of Adam moves a logit of d^2 products by about 0.6 rate d^2. By held-out loss the first
-  // rate is the better one for 80 columns, the second for 160 and 320.
+  // A step of Adam moves a logit of d^2 products by about 0.6 rate d^2. By held-out loss, in
+  // batches of 512 and 256, the first rate is the better one for 80 columns, the second for 160 and
+  // 320.
   const double quadratic_rate =
       scale.dimension < 160 ? 2e-3 : 0.08 / static_cast<double>(scale.dimension);
   const int64_t parametric_steps = scale.dimension < 320 ? 6'000 : 12'000;
