@@ -35,7 +35,8 @@ struct CompareConfig {
     static const std::string conditions =
         text("conditions such as 'kl > 0.1' that make the exit code 5; on ", join(Gate::names()));
     v("fail-if", fail_if, conditions.c_str());
-    v("output", output, {}, "file for the result; - is standard output");
+    v("output", output, {},
+      "file for the result, .json and .csv in that form; - is standard output");
     v("report", report, {}, "HTML page with charts to write besides");
     compare.visit(v);
     v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
@@ -148,7 +149,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   }
   for (const auto& [code, message] : result.warnings) progress.warn(code, message);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  write_result(config.output, formatted(result, flags.format, elapsed.count()));
+  write_result(config.output, formatted(result, flags.format_for(config.output), elapsed.count()));
   if (!config.report.empty()) write_page(config.report, report::compare_page(result), progress);
   return judge_gates(gates, result);
 }

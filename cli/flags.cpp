@@ -166,7 +166,8 @@ nlohmann::json Flags::overrides() const {
 }
 
 void RunFlags::add_config(CLI::App& app) {
-  app.add_option("--config", config, "JSON file with any of these options; flags override it")
+  app.add_option("--config", config,
+                 "JSON file with options of the groups above; flags override it")
       ->type_name("FILE")
       ->group("Run");
   app.add_flag("--print-config", print_config, "print all options as JSON, and do nothing else")
@@ -178,14 +179,23 @@ void RunFlags::add_quiet(CLI::App& app) {
 }
 
 void RunFlags::add_format(CLI::App& app, const Names& known) {
-  app.add_option("--format", format, text("form of the result: ", join(known), " [text]"))
-      ->type_name("NAME")
-      ->check([known](const std::string& given) {
-        return contains(known, given)
-                   ? std::string()
-                   : text("must be one of ", join(known), ", got ", shown(given));
-      })
-      ->group("Run");
+  formats_ = known;
+  format_option_ =
+      app.add_option("--format", format, text("form of the result: ", join(known), " [text]"))
+          ->type_name("NAME")
+          ->check([known](const std::string& given) {
+            return contains(known, given)
+                       ? std::string()
+                       : text("must be one of ", join(known), ", got ", shown(given));
+          })
+          ->group("Run");
+}
+
+std::string RunFlags::format_for(const std::string& path) const {
+  if (format_option_->count() > 0) return format;
+  for (const auto& known : formats_)
+    if (path.ends_with("." + known)) return known;
+  return format;
 }
 
 bool parse(CLI::App& app, int argc, char** argv) {

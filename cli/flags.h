@@ -74,9 +74,16 @@ struct RunFlags {
   std::string format = "text";
   bool print_config = false, quiet = false;
 
+  /// The form of a result that goes to `path`: the one that was asked for, else by the ending.
+  std::string format_for(const std::string& path) const;
+
   void add_config(CLI::App& app);
   void add_quiet(CLI::App& app);
   void add_format(CLI::App& app, const Names& known = {"text", "json"});
+
+ private:
+  const CLI::Option* format_option_ = nullptr;
+  Names formats_;
 };
 
 /// Parses, or throws a usage error in one line. True: help was asked for and printed.

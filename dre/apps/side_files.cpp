@@ -20,6 +20,8 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
+const char* const drop_flag = "--drop";
+
 /// Those of `all` that `others` does not have.
 Strings without(const Strings& all, const Strings& others) {
   Strings rest;
@@ -112,6 +114,7 @@ std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptio
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
   read.numbers = options.numeric;
+  read.drop_flag = drop_flag;
   if (!weight.empty()) read.numbers.push_back(weight);
   if (!read.columns.empty() && !options.domain_column.empty())
     read.columns.push_back(options.domain_column);
@@ -131,6 +134,7 @@ Frame read_frame(TableReader& reader, const std::string& path, const SidesOption
   frame.categories = options.categorical;
   if (!options.domain_column.empty()) frame.categories.push_back(options.domain_column);
   frame.max_rows = max_rows;
+  frame.drop_flag = drop_flag;
   FrameBuilder builder(input_name(path), reader.columns(), frame);
   const auto width = std::max<int64_t>(1, static_cast<int64_t>(reader.columns().size()));
   while (const auto block = reader.next(std::max<int64_t>(1, (int64_t{1} << 20) / width)))

@@ -47,6 +47,7 @@ class ArraysReader final : public TableReader {
   ArraysReader(std::string file, std::vector<NamedArray> arrays, const ReadOptions& options)
       : file_(std::move(file)),
         refuse_missing_(options.missing == "error"),
+        drop_flag_(options.drop_flag),
         arrays_(std::move(arrays)),
         names_(column_names(arrays_)),
         plan_(plan_columns(file_, names_, options)),
@@ -97,12 +98,13 @@ class ArraysReader final : public TableReader {
 
   void check_odd(double value, int64_t column) const {
     const Place place{file_, row_ + 1, 0, names_[column]};
-    if (std::isinf(value)) refuse_infinite(place, value > 0 ? "Inf" : "-Inf");
-    if (refuse_missing_) refuse_missing(place);
+    if (std::isinf(value)) refuse_infinite(place, value > 0 ? "Inf" : "-Inf", drop_flag_);
+    if (refuse_missing_) refuse_missing(place, drop_flag_);
   }
 
   std::string file_;
   bool refuse_missing_;
+  std::string drop_flag_;
   std::vector<NamedArray> arrays_;
   std::vector<std::string> names_;
   ColumnPlan plan_;

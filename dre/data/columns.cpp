@@ -96,19 +96,21 @@ Table Block::table(const ColumnPlan& plan) && {
   return table;
 }
 
-void refuse_missing(const Place& place) {
-  fail(
-      Error::Kind::data, place.describe(),
-      ": the value is missing, and --missing error refuses that; fill it in, leave the row out, or "
-      "leave the column out with --drop ",
-      shown(place.column));
+std::string or_drop(const std::string& column, const std::string& drop_flag) {
+  return drop_flag.empty() ? ""
+                           : text(", or leave the column out with ", drop_flag, " ", shown(column));
 }
 
-void refuse_infinite(const Place& place, const std::string& cell) {
+void refuse_missing(const Place& place, const std::string& drop_flag) {
+  fail(Error::Kind::data, place.describe(),
+       ": the value is missing, which is refused here; fill it in or leave the row out",
+       or_drop(place.column, drop_flag));
+}
+
+void refuse_infinite(const Place& place, const std::string& cell, const std::string& drop_flag) {
   fail(Error::Kind::data, place.describe(), ": ", cell,
-       " is infinite or too large for a double; correct the value, leave the row out, or leave the "
-       "column out with --drop ",
-       shown(place.column));
+       " is infinite or too large for a double; correct the value or leave the row out",
+       or_drop(place.column, drop_flag));
 }
 
 }  // namespace dre

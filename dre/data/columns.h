@@ -39,8 +39,12 @@ struct Block {
   Table table(const ColumnPlan& plan) &&;
 };
 
+/// ", or leave the column out with --drop 'age'": the end of an advice, where there is such a flag.
+std::string or_drop(const std::string& column, const std::string& drop_flag);
+
 /// The data errors of the one policy for odd cells.
-[[noreturn]] void refuse_missing(const Place& place);
-[[noreturn]] void refuse_infinite(const Place& place, const std::string& cell);
+[[noreturn]] void refuse_missing(const Place& place, const std::string& drop_flag);
+[[noreturn]] void refuse_infinite(const Place& place, const std::string& cell,
+                                  const std::string& drop_flag);
 
 }  // namespace dre

@@ -48,6 +48,7 @@ struct FrameOptions {
   std::vector<std::string> dates;       ///< columns that hold dates; anything else is refused
   int64_t max_rows = 0;                 ///< keep a random sample of so many rows; 0: all
   uint64_t seed = 0;                    ///< of that sample
+  std::string drop_flag = {};           ///< as in ReadOptions
 };
 
 /// Gathers blocks of rows. A column of numbers alone is numeric, one of dates alone holds dates,

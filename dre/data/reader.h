@@ -27,6 +27,7 @@ struct ReadOptions {
   /// Whether delimited text may lack names: a first line of numbers is then a row, and the columns
   /// are x0, x1, ..., as those of arrays are.
   bool header_optional = false;
+  std::string drop_flag;  ///< by which a user leaves a column out, for errors; empty: by none
 
   void visit(OptionVisitor& v);
 };

@@ -120,7 +120,7 @@ TEST(Csv, MissingCellsAreKeptOrRefused) {
   expect_values(read_table(directory.write("t.csv", bytes)), rows({1, nan, nan, nan, nan, nan}, 2));
   ReadOptions options;
   options.missing = "error";
-  expect_contains(csv_message(bytes, options), {"row 1 (line 2), column 'b'", "--missing error"});
+  expect_contains(csv_message(bytes, options), {"row 1 (line 2), column 'b'", "refused"});
   options.texts = {"b"};
   expect_contains(csv_message("a,b\n1,x\n2,NA\n", options), {"row 2 (line 3), column 'b'"});
   options.missing = "keep";
@@ -197,7 +197,7 @@ TEST(Csv, BadFilesGetOneClearLine) {
       {"a\n1\n\n3\n", {"row 2 (line 3) is blank", "write NA"}},
       {"a,a\n1,2\n", {"columns 1 and 2 are both called 'a'", "rename"}},
       {",a\n0,2\n", {"column 1 has no name", "index=False"}},
-      {"a,b\n1,red\n", {"row 1 (line 2), column 'b': 'red' is not a number", "--drop 'b'"}},
+      {"a,b\n1,red\n", {"row 1 (line 2), column 'b': 'red' is not a number; correct it"}},
       {"a,b\n1,\"x\ny\"\n", {"'x?y' is not a number"}},
       {"a;b\n1;2,5\n", {"column 'b': '2,5' is not a number", "point instead of the comma"}},
       {"a,b\n1,2\n1,inf\n", {"row 2 (line 3), column 'b': 'inf' is infinite"}},
@@ -217,6 +217,20 @@ TEST(Csv, BadFilesGetOneClearLine) {
   for (const auto& file : files) expect_contains(csv_message(file.bytes), file.fragments);
   expect_contains(csv_message("a,b\n1,caf\xE9\n", {{}, {}, {"b"}, "keep"}),
                   {"row 1 (line 2), column 'b': 'caf?' is not UTF-8"});
+}
+
+TEST(Csv, AdviceNamesAFlagOnlyWhereThereIsOne) {
+  ReadOptions options;
+  options.missing = "error";
+  for (const std::string cell : {"red", "inf", ""}) {
+    options.drop_flag = "";
+    const std::string without = csv_message("a,b\n1," + cell + "\n", options);
+    expect_contains(without, {"row 1 (line 2), column 'b'"});
+    EXPECT_EQ(without.find("--"), std::string::npos) << without;
+    options.drop_flag = "--drop";
+    expect_contains(csv_message("a,b\n1," + cell + "\n", options),
+                    {", or leave the column out with --drop 'b'"});
+  }
 }
 
 TEST(Csv, LinesAreCountedThroughQuotedLineBreaks) {
