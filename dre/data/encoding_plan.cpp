@@ -69,6 +69,19 @@ Atom find_atom(std::vector<double> values) {
   return atom;
 }
 
+/// Whether all are whole and different, though of so many numbers in their range some pairs would
+/// be equal by chance: row numbers and identifiers are.
+bool are_row_numbers(std::vector<double> values) {
+  constexpr double fewest_pairs = 10;  // expected by chance; that there are none: exp(-10)
+  const auto count = static_cast<double>(values.size());
+  if (count < fewest_rows) return false;
+  std::sort(values.begin(), values.end());
+  const double range = values.back() - values.front() + 1;
+  return count * (count - 1) / 2 > fewest_pairs * range &&
+         std::adjacent_find(values.begin(), values.end()) == values.end() &&
+         std::all_of(values.begin(), values.end(), [](double x) { return x == std::floor(x); });
+}
+
 /// How often a level occurs on each side.
 struct Counts {
   int64_t numerator = 0, denominator = 0;
@@ -139,6 +152,8 @@ class Planner {
     RawColumn raw{first.name, first.kind, 0, {}, first.missing() + second.missing() > 0, false};
     std::vector<double> values0 = present(first), values1 = present(second);
     const Atom atom0 = find_atom(values0), atom1 = find_atom(values1);
+    if (raw.kind == Kind::number && are_row_numbers(values0) && are_row_numbers(values1))
+      plan_.row_numbers.push_back(raw.name);
     values0.insert(values0.end(), values1.begin(), values1.end());
     if (raw.has_missing) raw.fill = median(std::move(values0));
     add(Role::value, raw.name);

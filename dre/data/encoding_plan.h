@@ -6,7 +6,8 @@
 /// A category becomes one indicator for each level but the most frequent one; missing is a level.
 /// Levels with fewer than max(10, 0.5 % of the smaller side) rows of both sides, and all but the 30
 /// most frequent, are pooled into "(other)"; where no level has so many, 5 rows are enough.
-/// Categories of which more than nine in ten rows have one of their own are identifiers. A level
+/// Categories of which more than nine in ten rows have one of their own are identifiers; whole
+/// numbers none of which repeats, though by chance some would, are noticed and kept. A level
 /// counts as one-sided where chance would hardly have brought all its rows to one side; many rare
 /// ones count together.
 #pragma once
@@ -22,6 +23,7 @@ struct EncodingPlan {
   std::vector<std::string> constant_text;     ///< one text everywhere: left out
   std::vector<std::string> id_like;           ///< nearly every text is different: left out
   std::vector<std::string> formatted;         ///< of those: they look like formatted numbers
+  std::vector<std::string> row_numbers;       ///< a whole number of its own in every row: kept
   std::vector<std::string> rare_levels;       ///< no level has 5 rows: left out
   std::vector<std::string> pooled;            ///< "zip (270 levels, 45 % of the rows)"
   std::vector<std::string> only_on_one_side;  ///< no value there, one in every row here: left out

@@ -182,6 +182,19 @@ TEST(Sides, TablesAsTheyAre) {
   EXPECT_EQ(sides.denominator.x[0][4].item<double>() - sides.numerator.x[0][4].item<double>(), 31);
 }
 
+TEST(Sides, RowNumbersAreTold) {
+  const Directory directory;
+  std::string a = "id,x\n", b = a;
+  for (int i = 0; i < 60; ++i) {
+    a += text(i, ",", i % 7, "\n");
+    b += text(60 + i, ",", i % 7, "\n");
+  }
+  const Sides sides = load_sides(two_files(directory, a, b));
+  EXPECT_EQ(sides.names, (Strings{"id", "x"}));
+  EXPECT_EQ(codes(sides), Strings{"row-numbers"});
+  expect_contains(sides.warnings[0].message, {"in id", "--drop"});
+}
+
 /// Such a column cannot be modelled, and is no reason not to compare the others.
 TEST(Sides, AColumnThatOneSideNeverHasIsLeftOut) {
   const Directory directory;
@@ -205,7 +218,7 @@ TEST(Sides, MissingValuesCanBeRefused) {
   EXPECT_EQ(load_sides(options).names, (Strings{"x", "y", "y is missing"}));
   options.missing = "error";
   expect_contains(message_of([&] { load_sides(options); }),
-                  {"a.csv: row 21", "column 'y'", "--missing error"});
+                  {"a.csv: row 21", "column 'y'", "refused", "--drop 'y'"});
 }
 
 TEST(Sides, KindsCanBeGiven) {
@@ -234,8 +247,8 @@ TEST(Sides, OfManyRowsASampleIsUsed) {
   const Sides sides = load_sides(options);
   EXPECT_EQ(sides.numerator.rows(), 100);
   EXPECT_EQ(sides.denominator.rows(), 80);
-  EXPECT_EQ(codes(sides), Strings{"sampled-rows"});
-  expect_contains(sides.warnings[0].message, {"100 of the 500 rows", "--max-rows"});
+  EXPECT_EQ(codes(sides).back(), "sampled-rows");
+  expect_contains(sides.warnings.back().message, {"100 of the 500 rows", "--max-rows"});
 }
 
 TEST(Sides, MoreColumnsThanTheRowsCanCarryAreRefused) {

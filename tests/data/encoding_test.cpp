@@ -144,6 +144,28 @@ TEST(Encoding, KeepsThirtyLevels) {
   EXPECT_EQ(encoding.raw()[0].levels.size(), 30);
 }
 
+TEST(Encoding, RowNumbersAreKeptAndTold) {
+  const auto steps = [](double first, double step) {
+    std::vector<double> values;
+    for (int i = 0; i < 100; ++i) values.push_back(first + step * ((37 * i) % 100));
+    return values;
+  };
+  const auto told = [](const std::vector<double>& first, const std::vector<double>& second) {
+    Frame a = numbers("id", first), b = numbers("id", second);
+    const EncodingPlan plan = make_encoding(a, b);
+    EXPECT_EQ(plan.encoding.names(), Strings{"id"});
+    return plan.row_numbers == Strings{"id"};
+  };
+  EXPECT_TRUE(told(steps(0, 1), steps(100, 1)));
+  EXPECT_TRUE(told(steps(-50, 4), steps(7, 3)));  // with gaps: 12 pairs by chance, none is there
+  EXPECT_FALSE(told(steps(0, 1000), steps(5, 1000)));  // amounts
+  EXPECT_FALSE(told(steps(0, 0.5), steps(100, 0.5)));
+  std::vector<double> repeats = steps(0, 1);
+  repeats[3] = repeats[4];
+  EXPECT_FALSE(told(repeats, steps(100, 1)));
+  EXPECT_FALSE(told(steps(100, 1), repeats));
+}
+
 TEST(Encoding, LeavesOutWhatTellsNothing) {
   Strings ids;
   for (int i = 0; i < 100; ++i) ids.push_back(text("id", i));
