@@ -36,7 +36,8 @@ struct CompareConfig {
         text("conditions such as 'kl > 0.1' that make the exit code 5; on ", join(Gate::names()));
     v("fail-if", fail_if, conditions.c_str());
     v("output", output, {},
-      "file for the result, .json and .csv in that form; - is standard output");
+      "file for the result, .json and .csv in that form unless --format is given; - is standard "
+      "output");
     v("report", report, {}, "HTML page with charts to write besides");
     compare.visit(v);
     v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");

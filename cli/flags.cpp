@@ -167,7 +167,7 @@ nlohmann::json Flags::overrides() const {
 
 void RunFlags::add_config(CLI::App& app) {
   app.add_option("--config", config,
-                 "JSON file with options of the groups above; flags override it")
+                 "JSON file with options as --print-config prints them; flags override it")
       ->type_name("FILE")
       ->group("Run");
   app.add_flag("--print-config", print_config, "print all options as JSON, and do nothing else")
@@ -192,9 +192,9 @@ void RunFlags::add_format(CLI::App& app, const Names& known) {
 }
 
 std::string RunFlags::format_for(const std::string& path) const {
-  if (format_option_->count() > 0) return format;
+  if (format_option_ == nullptr || format_option_->count() > 0) return format;
   for (const auto& known : formats_)
-    if (path.ends_with("." + known)) return known;
+    if (has_ending(path, "." + known)) return known;
   return format;
 }
 

@@ -10,6 +10,7 @@
 #include "dre/base/names.h"
 #include "dre/data/basis.h"
 #include "dre/data/column_transform.h"
+#include "dre/data/columns.h"
 #include "dre/data/encoding_plan.h"
 #include "dre/data/place.h"
 #include "dre/data/reader.h"
@@ -32,6 +33,7 @@ Frame read_columns(const GroupsOptions& options, const Strings& columns, bool co
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
   read.numbers = options.numeric;
+  read.advice.missing = "--missing error refuses that";
   const auto reader = open_table(options.data, read);
   FrameOptions frame;
   frame.categories = options.categorical;
@@ -80,6 +82,13 @@ void check_rows(const Groups& groups, int64_t folds) {
   check_data(groups.x.size(0) >= needed, "too few rows: ", columns,
              " columns, as they are encoded, need at least ", needed, " rows, but there are ",
              groups.x.size(0), "; add rows or name fewer columns");
+}
+
+/// Columns whose kind is given must be among those that are used.
+void check_named(const char* option, const Strings& names, const Strings& columns) {
+  for (const auto& name : names)
+    check(contains(columns, name), option, " names column ", shown(name),
+          ", which is in neither group; they hold ", listed(columns));
 }
 
 Strings first_columns(const GroupsOptions& options, int64_t count) {
@@ -283,6 +292,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   for (const auto& name : options.x)
     check(!contains(options.y, name), "column ", shown(name),
           " is in --x and in --y: what it tells of itself has no bound; name it once");
+  check_distinct("--x", options.x);
+  check_distinct("--y", options.y);
   Strings columns = options.x;
   columns.insert(columns.end(), options.y.begin(), options.y.end());
   if (counted) {
@@ -292,6 +303,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
     check(dx == 0 && dy == 0, "give --x and --y, or DX and DY, not both");
     dx = static_cast<int64_t>(options.x.size());
   }
+  check_named("--categorical", options.categorical, columns);
+  check_named("--numeric", options.numeric, columns);
   const Frame frame = read_columns(options, columns, counted);
   Groups out;
   out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out.warnings);

@@ -20,8 +20,6 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-const char* const drop_flag = "--drop";
-
 /// Those of `all` that `others` does not have.
 Strings without(const Strings& all, const Strings& others) {
   Strings rest;
@@ -105,6 +103,14 @@ std::string weight_column_in(const std::string& path, const SidesOptions& option
              : options.weight_column;
 }
 
+Advice advice_for(const SidesOptions& options) {
+  Advice advice{"--drop", options.numeric, "--missing error refuses that"};
+  if (!options.columns.empty()) advice.drop_flag = "";
+  for (const auto& name : {options.weight_column, options.domain_column})
+    advice.needed.push_back(name);
+  return advice;
+}
+
 std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptions& options) {
   ReadOptions read;
   read.columns = options.columns;
@@ -114,7 +120,7 @@ std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptio
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
   read.numbers = options.numeric;
-  read.drop_flag = drop_flag;
+  read.advice = advice_for(options);
   if (!weight.empty()) read.numbers.push_back(weight);
   if (!read.columns.empty() && !options.domain_column.empty())
     read.columns.push_back(options.domain_column);
@@ -134,7 +140,7 @@ Frame read_frame(TableReader& reader, const std::string& path, const SidesOption
   frame.categories = options.categorical;
   if (!options.domain_column.empty()) frame.categories.push_back(options.domain_column);
   frame.max_rows = max_rows;
-  frame.drop_flag = drop_flag;
+  frame.advice = advice_for(options);
   FrameBuilder builder(input_name(path), reader.columns(), frame);
   const auto width = std::max<int64_t>(1, static_cast<int64_t>(reader.columns().size()));
   while (const auto block = reader.next(std::max<int64_t>(1, (int64_t{1} << 20) / width)))

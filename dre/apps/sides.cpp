@@ -79,9 +79,9 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
   if (!plan.row_numbers.empty())
     sides.warnings.push_back(
         {"row-numbers",
-         text("every row has a whole number of its own in ", listed(plan.row_numbers),
-              ", as with row numbers and identifiers, which tell tables apart whatever else they "
-              "hold; leave out what is one with --drop")});
+         text("no number repeats in ", listed(plan.row_numbers),
+              ", as with row numbers and identifiers, which may tell tables apart whatever else "
+              "they hold; leave out (--drop) what is one")});
   for (const auto* names : {&plan.all_missing, &plan.constant_text, &plan.id_like,
                             &plan.rare_levels, &plan.only_on_one_side})
     for (const auto& name : *names) sides.description["dropped_columns"].push_back(name);

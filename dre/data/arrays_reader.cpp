@@ -47,7 +47,7 @@ class ArraysReader final : public TableReader {
   ArraysReader(std::string file, std::vector<NamedArray> arrays, const ReadOptions& options)
       : file_(std::move(file)),
         refuse_missing_(options.missing == "error"),
-        drop_flag_(options.drop_flag),
+        advice_(options.advice),
         arrays_(std::move(arrays)),
         names_(column_names(arrays_)),
         plan_(plan_columns(file_, names_, options)),
@@ -98,13 +98,13 @@ class ArraysReader final : public TableReader {
 
   void check_odd(double value, int64_t column) const {
     const Place place{file_, row_ + 1, 0, names_[column]};
-    if (std::isinf(value)) refuse_infinite(place, value > 0 ? "Inf" : "-Inf", drop_flag_);
-    if (refuse_missing_) refuse_missing(place, drop_flag_);
+    if (std::isinf(value)) refuse_infinite(place, value > 0 ? "Inf" : "-Inf", advice_);
+    if (refuse_missing_) refuse_missing(place, advice_);
   }
 
   std::string file_;
   bool refuse_missing_;
-  std::string drop_flag_;
+  Advice advice_;
   std::vector<NamedArray> arrays_;
   std::vector<std::string> names_;
   ColumnPlan plan_;

@@ -11,12 +11,6 @@ namespace {
 
 using Positions = std::unordered_map<std::string, size_t>;
 
-void check_distinct(const char* option, const std::vector<std::string>& names) {
-  std::unordered_set<std::string> seen;
-  for (const auto& name : names)
-    check(seen.insert(name).second, option, " names column ", shown(name), " twice; name it once");
-}
-
 void check_apart(const char* option, const std::vector<std::string>& names,
                  const std::vector<std::string>& drop) {
   const std::unordered_set<std::string> kept(names.begin(), names.end());
@@ -50,6 +44,12 @@ size_t find_column(const std::string& file, const Positions& positions,
 }
 
 }  // namespace
+
+void check_distinct(const char* option, const std::vector<std::string>& names) {
+  std::unordered_set<std::string> seen;
+  for (const auto& name : names)
+    check(seen.insert(name).second, option, " names column ", shown(name), " twice; name it once");
+}
 
 void check_read_options(const ReadOptions& options) {
   validate(options);
@@ -96,21 +96,15 @@ Table Block::table(const ColumnPlan& plan) && {
   return table;
 }
 
-std::string or_drop(const std::string& column, const std::string& drop_flag) {
-  return drop_flag.empty() ? ""
-                           : text(", or leave the column out with ", drop_flag, " ", shown(column));
+void refuse_missing(const Place& place, const Advice& advice) {
+  fail(Error::Kind::data, place.describe(), ": the value is missing, and ", advice.missing,
+       "; fill it in or leave the row out", advice.or_drop(place.column));
 }
 
-void refuse_missing(const Place& place, const std::string& drop_flag) {
-  fail(Error::Kind::data, place.describe(),
-       ": the value is missing, which is refused here; fill it in or leave the row out",
-       or_drop(place.column, drop_flag));
-}
-
-void refuse_infinite(const Place& place, const std::string& cell, const std::string& drop_flag) {
+void refuse_infinite(const Place& place, const std::string& cell, const Advice& advice) {
   fail(Error::Kind::data, place.describe(), ": ", cell,
        " is infinite or too large for a double; correct the value or leave the row out",
-       or_drop(place.column, drop_flag));
+       advice.or_drop(place.column));
 }
 
 }  // namespace dre

@@ -19,6 +19,9 @@ struct ColumnPlan {
   std::vector<bool> keeps_words;     ///< for each of `numbers`
 };
 
+/// Throws a usage error where `names`, which `option` gives, has one twice.
+void check_distinct(const char* option, const std::vector<std::string>& names);
+
 /// Throws a usage error where `options` contradict themselves.
 void check_read_options(const ReadOptions& options);
 
@@ -39,12 +42,9 @@ struct Block {
   Table table(const ColumnPlan& plan) &&;
 };
 
-/// ", or leave the column out with --drop 'age'": the end of an advice, where there is such a flag.
-std::string or_drop(const std::string& column, const std::string& drop_flag);
-
 /// The data errors of the one policy for odd cells.
-[[noreturn]] void refuse_missing(const Place& place, const std::string& drop_flag);
+[[noreturn]] void refuse_missing(const Place& place, const Advice& advice);
 [[noreturn]] void refuse_infinite(const Place& place, const std::string& cell,
-                                  const std::string& drop_flag);
+                                  const Advice& advice);
 
 }  // namespace dre

@@ -44,14 +44,13 @@ Header read_header(CsvScanner& scanner, const std::string& file, bool optional) 
   return header;
 }
 
-[[noreturn]] void refuse_text(const Place& place, std::string_view cell,
-                              const std::string& drop_flag) {
+[[noreturn]] void refuse_text(const Place& place, std::string_view cell, const Advice& advice) {
   std::string with_point(cell);
   std::replace(with_point.begin(), with_point.end(), ',', '.');
   const bool decimal_comma = parse_cell(with_point).kind == Cell::Kind::number;
   fail(Error::Kind::data, place.describe(), ": ", shown(cell), " is not a number; ",
        decimal_comma ? "write a point instead of the comma" : "correct it",
-       or_drop(place.column, drop_flag));
+       advice.or_drop(place.column));
 }
 
 class CsvReader final : public TableReader {
@@ -60,7 +59,7 @@ class CsvReader final : public TableReader {
             const ReadOptions& options)
       : file_(name),
         refuse_missing_(options.missing == "error"),
-        drop_flag_(options.drop_flag),
+        advice_(options.advice),
         scanner_(std::move(source), name, delimiter),
         header_(read_header(scanner_, name, options.header_optional)),
         plan_(plan_columns(name, header_.names, options)) {}
@@ -124,15 +123,15 @@ class CsvReader final : public TableReader {
       return std::numeric_limits<double>::quiet_NaN();
     }
     if (parsed.kind == Cell::Kind::infinite)
-      refuse_infinite(place(column), shown(cell.text), drop_flag_);
-    if (parsed.kind == Cell::Kind::other) refuse_text(place(column), cell.text, drop_flag_);
-    if (refuse_missing_) refuse_missing(place(column), drop_flag_);
+      refuse_infinite(place(column), shown(cell.text), advice_);
+    if (parsed.kind == Cell::Kind::other) refuse_text(place(column), cell.text, advice_);
+    if (refuse_missing_) refuse_missing(place(column), advice_);
     return parsed.value;
   }
 
   std::string text_of(const CsvCell& cell, size_t column) const {
     if (is_missing(cell.text)) {
-      if (refuse_missing_) refuse_missing(place(column), drop_flag_);
+      if (refuse_missing_) refuse_missing(place(column), advice_);
       return "";
     }
     if (!is_utf8(cell.text))
@@ -147,7 +146,7 @@ class CsvReader final : public TableReader {
 
   std::string file_;
   bool refuse_missing_;
-  std::string drop_flag_;
+  Advice advice_;
   CsvScanner scanner_;
   Header header_;
   ColumnPlan plan_;

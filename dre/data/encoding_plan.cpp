@@ -43,6 +43,7 @@ double median(std::vector<double> values) {
 /// The value that makes up a good part of the rows while the others hardly repeat.
 struct Atom {
   double value = 0, share = 0;
+  int64_t rows = 0;
   bool stands_out = false;
 };
 
@@ -61,6 +62,7 @@ Atom find_atom(std::vector<double> values) {
     ++distinct;
     i = end;
   }
+  atom.rows = longest;
   const auto all = static_cast<double>(values.size());
   atom.share = static_cast<double>(longest) / all;
   const double others = all - static_cast<double>(longest);
@@ -69,16 +71,14 @@ Atom find_atom(std::vector<double> values) {
   return atom;
 }
 
-/// Whether all are whole and different, though of so many numbers in their range some pairs would
-/// be equal by chance: row numbers and identifiers are.
-bool are_row_numbers(std::vector<double> values) {
+/// Whether all are whole and none repeats, though of so many numbers in their range some pairs
+/// would be equal by chance: row numbers and identifiers are like that.
+bool are_row_numbers(const std::vector<double>& values, const Atom& atom) {
   constexpr double fewest_pairs = 10;  // expected by chance; that there are none: exp(-10)
+  if (atom.rows != 1) return false;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const auto count = static_cast<double>(values.size());
-  if (count < fewest_rows) return false;
-  std::sort(values.begin(), values.end());
-  const double range = values.back() - values.front() + 1;
-  return count * (count - 1) / 2 > fewest_pairs * range &&
-         std::adjacent_find(values.begin(), values.end()) == values.end() &&
+  return count * (count - 1) / 2 > fewest_pairs * (*most - *least + 1) &&
          std::all_of(values.begin(), values.end(), [](double x) { return x == std::floor(x); });
 }
 
@@ -152,7 +152,8 @@ class Planner {
     RawColumn raw{first.name, first.kind, 0, {}, first.missing() + second.missing() > 0, false};
     std::vector<double> values0 = present(first), values1 = present(second);
     const Atom atom0 = find_atom(values0), atom1 = find_atom(values1);
-    if (raw.kind == Kind::number && are_row_numbers(values0) && are_row_numbers(values1))
+    if (raw.kind == Kind::number && are_row_numbers(values0, atom0) &&
+        are_row_numbers(values1, atom1))
       plan_.row_numbers.push_back(raw.name);
     values0.insert(values0.end(), values1.begin(), values1.end());
     if (raw.has_missing) raw.fill = median(std::move(values0));

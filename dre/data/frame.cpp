@@ -220,7 +220,7 @@ void FrameBuilder::judge(const Growing& growing) const {
   const auto place = [&](int64_t row) { return Place{file_, row, 0, column.name}; };
   if (growing.first_infinite_row >= 0 && column.kind != Kind::category)
     refuse_infinite(place(growing.first_infinite_row), shown(growing.first_infinite),
-                    options_.drop_flag);
+                    options_.advice);
   if (growing.fixed || column.kind != Kind::category || growing.words == 0) return;
   const bool numeric = growing.numbers >= numbers_a_word * growing.words &&
                        (column.id_like || column.levels.size() > few_levels);
@@ -229,7 +229,7 @@ void FrameBuilder::judge(const Growing& growing) const {
          shown(growing.first_word), " is not a number, but most other cells of the column are (",
          growing.numbers, " of ", growing.numbers + growing.words,
          "); correct it, write NA for a missing value, or name the column in --categorical",
-         or_drop(column.name, options_.drop_flag));
+         options_.advice.or_drop(column.name));
 }
 
 Frame FrameBuilder::finish() && {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dre/data/place.h"
 #include "dre/data/table.h"
 
 namespace dre {
@@ -48,7 +49,7 @@ struct FrameOptions {
   std::vector<std::string> dates;       ///< columns that hold dates; anything else is refused
   int64_t max_rows = 0;                 ///< keep a random sample of so many rows; 0: all
   uint64_t seed = 0;                    ///< of that sample
-  std::string drop_flag = {};           ///< as in ReadOptions
+  Advice advice = {};                   ///< of errors about cells
 };
 
 /// Gathers blocks of rows. A column of numbers alone is numeric, one of dates alone holds dates,

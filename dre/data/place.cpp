@@ -39,6 +39,11 @@ std::string Place::describe() const {
   return out;
 }
 
+std::string Advice::or_drop(const std::string& column) const {
+  if (drop_flag.empty() || contains(needed, column)) return "";
+  return text(", or leave the column out with ", drop_flag, " ", shown(column));
+}
+
 std::string shown(std::string_view piece) {
   std::string out = "'";
   for (size_t at = 0; at < piece.size();) {

@@ -19,6 +19,16 @@ struct Place {
   std::string describe() const;
 };
 
+/// What errors about cells can advise, which depends on who asked for them.
+struct Advice {
+  std::string drop_flag;            ///< by which a user leaves a column out; empty: by none
+  std::vector<std::string> needed;  ///< columns that cannot be left out
+  std::string missing = "one is needed here";  ///< why a missing value is refused
+
+  /// ", or leave the column out with --drop 'age'", where it can be left out.
+  std::string or_drop(const std::string& column) const;
+};
+
 /// A piece of a file, quoted, shortened and free of control characters.
 std::string shown(std::string_view piece);
 

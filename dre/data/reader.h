@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dre/base/options.h"
+#include "dre/data/place.h"
 #include "dre/data/table.h"
 
 namespace dre {
@@ -27,7 +28,7 @@ struct ReadOptions {
   /// Whether delimited text may lack names: a first line of numbers is then a row, and the columns
   /// are x0, x1, ..., as those of arrays are.
   bool header_optional = false;
-  std::string drop_flag;  ///< by which a user leaves a column out, for errors; empty: by none
+  Advice advice = {};  ///< of errors about cells
 
   void visit(OptionVisitor& v);
 };

@@ -286,6 +286,13 @@ TEST(MutualInformation, GroupsAreNamedOrCounted) {
   options.x = {"c"};
   options.y = {"a"};
   EXPECT_EQ(load_groups(options).x_names, Strings{"c"});
+  auto twice = options, unknown = options;
+  twice.x = {"c", "c"};
+  expect_contains(message_of([&] { load_groups(twice); }, Error::Kind::usage),
+                  {"--x names column 'c' twice"});
+  unknown.categorical = {"b"};
+  expect_contains(message_of([&] { load_groups(unknown); }, Error::Kind::usage),
+                  {"--categorical names column 'b'", "they hold c, a"});
   options.y = {};
   expect_contains(message_of([&] { load_groups(options); }, Error::Kind::usage), {"--x and --y"});
   options.x = {};

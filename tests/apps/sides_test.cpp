@@ -218,7 +218,25 @@ TEST(Sides, MissingValuesCanBeRefused) {
   EXPECT_EQ(load_sides(options).names, (Strings{"x", "y", "y is missing"}));
   options.missing = "error";
   expect_contains(message_of([&] { load_sides(options); }),
-                  {"a.csv: row 21", "column 'y'", "refused", "--drop 'y'"});
+                  {"a.csv: row 21", "column 'y'", "--missing error", "--drop 'y'"});
+}
+
+TEST(Sides, NobodyIsAdvisedToDropWhatANameAsksFor) {
+  const Directory directory;
+  const auto options = two_files(directory, table("x,y", 20, 2) + "1,inf\n", table("x,y", 20, 2));
+  const auto advised = [&](const SidesOptions& asked) {
+    const std::string message = message_of([&] { load_sides(asked); });
+    expect_contains(message, {"a.csv: row 21", "column 'y'", "'inf' is infinite"});
+    return message.find("--drop") != std::string::npos;
+  };
+  EXPECT_TRUE(advised(options));
+  auto named = options, numeric = options, weights = options;
+  named.columns = {"x", "y"};
+  numeric.numeric = {"y"};
+  weights.weight_column = "y";
+  EXPECT_FALSE(advised(named));
+  EXPECT_FALSE(advised(numeric));
+  EXPECT_FALSE(advised(weights));
 }
 
 TEST(Sides, KindsCanBeGiven) {
@@ -242,13 +260,13 @@ TEST(Sides, KindsCanBeGiven) {
 
 TEST(Sides, OfManyRowsASampleIsUsed) {
   const Directory directory;
-  auto options = two_files(directory, table("x", 500, 1), table("x", 80, 1));
+  auto options = two_files(directory, table("x", 500, 1, 0.25), table("x", 80, 1, 0.25));
   options.max_rows = 100;
   const Sides sides = load_sides(options);
   EXPECT_EQ(sides.numerator.rows(), 100);
   EXPECT_EQ(sides.denominator.rows(), 80);
-  EXPECT_EQ(codes(sides).back(), "sampled-rows");
-  expect_contains(sides.warnings.back().message, {"100 of the 500 rows", "--max-rows"});
+  EXPECT_EQ(codes(sides), Strings{"sampled-rows"});
+  expect_contains(sides.warnings[0].message, {"100 of the 500 rows", "--max-rows"});
 }
 
 TEST(Sides, MoreColumnsThanTheRowsCanCarryAreRefused) {

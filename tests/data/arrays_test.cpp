@@ -86,7 +86,7 @@ TEST(Npy, OddValuesFollowTheOnePolicy) {
   expect_contains(message_of([&] {
                     read_table(with_nan, {{}, {}, {}, "error"});
                   }),
-                  {"n.npy: row 2, column 'x0': the value is missing", "refused"});
+                  {"n.npy: row 2, column 'x0': the value is missing", "one is needed here"});
   const std::string with_inf =
       directory.write("i.npy", npy("<f8", "(2, 2)", bytes_of<double>({1, 2, 3, -inf})));
   expect_contains(message_of([&] { read_table(with_inf); }),

@@ -120,7 +120,8 @@ TEST(Csv, MissingCellsAreKeptOrRefused) {
   expect_values(read_table(directory.write("t.csv", bytes)), rows({1, nan, nan, nan, nan, nan}, 2));
   ReadOptions options;
   options.missing = "error";
-  expect_contains(csv_message(bytes, options), {"row 1 (line 2), column 'b'", "refused"});
+  expect_contains(csv_message(bytes, options),
+                  {"row 1 (line 2), column 'b'", "one is needed here"});
   options.texts = {"b"};
   expect_contains(csv_message("a,b\n1,x\n2,NA\n", options), {"row 2 (line 3), column 'b'"});
   options.missing = "keep";
@@ -223,13 +224,16 @@ TEST(Csv, AdviceNamesAFlagOnlyWhereThereIsOne) {
   ReadOptions options;
   options.missing = "error";
   for (const std::string cell : {"red", "inf", ""}) {
-    options.drop_flag = "";
+    options.advice.drop_flag = "";
     const std::string without = csv_message("a,b\n1," + cell + "\n", options);
     expect_contains(without, {"row 1 (line 2), column 'b'"});
     EXPECT_EQ(without.find("--"), std::string::npos) << without;
-    options.drop_flag = "--drop";
+    options.advice.drop_flag = "--drop";
     expect_contains(csv_message("a,b\n1," + cell + "\n", options),
                     {", or leave the column out with --drop 'b'"});
+    options.advice.needed = {"b"};
+    EXPECT_EQ(csv_message("a,b\n1," + cell + "\n", options).find("--"), std::string::npos);
+    options.advice.needed = {};
   }
 }
 
