@@ -106,8 +106,7 @@ std::string weight_column_in(const std::string& path, const SidesOptions& option
 Advice advice_for(const SidesOptions& options) {
   Advice advice{"--drop", options.numeric, "--missing error refuses that"};
   if (!options.columns.empty()) advice.drop_flag = "";
-  for (const auto& name : {options.weight_column, options.domain_column})
-    advice.needed.push_back(name);
+  advice.needed.insert(advice.needed.end(), {options.weight_column, options.domain_column});
   return advice;
 }
 
