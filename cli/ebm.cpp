@@ -80,10 +80,14 @@ nlohmann::json origin(const FitConfig& config, const MnistSplit& data) {
 class Log {
  public:
   Log(const std::string& path, bool append)
-      : out_(path, append ? std::ios::app : std::ios::trunc) {}
-  void add(const nlohmann::json& line) { out_ << line.dump() << std::endl; }
+      : path_(path), out_(path, append ? std::ios::app : std::ios::trunc) {}
+  void add(const nlohmann::json& line) {
+    out_ << line.dump() << std::endl;
+    check_data(out_.good(), "cannot write ", path_, "; is the disk full?");
+  }
 
  private:
+  std::string path_;
   std::ofstream out_;
 };
 
@@ -130,7 +134,8 @@ int fit(int argc, char** argv) {
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
   config.fit.check();
-  check_outputs({config.out}, {config.noise_model});
+  const std::string log_path = config.out + ".log.jsonl", grid = config.out + ".samples.png";
+  check_outputs({config.out, log_path, grid, config.out + ".checkpoint"}, {config.noise_model});
   const Context context = config.machine.image_context();
   const MnistSplit data = load_mnist(config.data);
   ProgressBar progress(who, run.quiet);
@@ -139,10 +144,10 @@ int fit(int argc, char** argv) {
   CheckpointFile checkpoint(config.out, to_json(config.fit), origin(config, data));
   EnergyFitCalls calls;
   calls.resume = checkpoint.start(resume, progress);
-  Log log(config.out + ".log.jsonl", !calls.resume.empty());
+  Log log(log_path, !calls.resume.empty());
   calls.look = [&](const EnergyLook& look) {
     log.add(to_json(look));
-    if (look.samples.defined()) write_grid(config.out + ".samples.png", look.samples, 6);
+    if (look.samples.defined()) write_grid(grid, look.samples, 6);
   };
   calls.save = [&](const NamedTensors& state) { checkpoint.save(state); };
   const StopSignals signals;

@@ -94,12 +94,6 @@ Written describe_run(const std::string& name, const Experiment& experiment,
   return out;
 }
 
-void write_file(const std::string& path, const std::string& content) {
-  OutputFile file(path);
-  file.write(content);
-  file.commit();
-}
-
 /// An array with a line for each element.
 std::string lines_of(const Json& array) {
   std::string out;
@@ -108,10 +102,10 @@ std::string lines_of(const Json& array) {
 }
 
 void write_folder(const std::string& base, const Written& result, const Json& cells, bool quiet) {
-  write_file(base + ".html", report::to_html(to_page(result)));
-  write_file(base + ".json", experiments::to_json(result).dump(2) + "\n");
-  write_file(base + ".md", to_markdown(result));
-  write_file(base + ".cells.json", lines_of(cells));
+  write_result(base + ".html", report::to_html(to_page(result)));
+  write_result(base + ".json", experiments::to_json(result).dump(2) + "\n");
+  write_result(base + ".md", to_markdown(result));
+  write_result(base + ".cells.json", lines_of(cells));
   if (!quiet) std::cerr << who << ": the page is " << base << ".html" << std::endl;
 }
 

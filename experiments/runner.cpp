@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -58,6 +59,7 @@ class Runner {
     work(jobs);
     for (auto& thread : others) thread.join();
     if (!alone_) progress_.end();
+    if (not_saved_) std::rethrow_exception(not_saved_);
     run_.interrupted = interrupted_;
     run_.missing += static_cast<int64_t>(todo_.size()) - run_.computed -
                     static_cast<int64_t>(run_.failures.size());
@@ -104,17 +106,27 @@ class Runner {
     }
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!failure.empty()) {
-      run_.failures.push_back(failure);
-    } else {
+    if (failure.empty()) {
       result["seconds"] = elapsed.count();
       result["machine"] = machine_;
-      store_.save(cell, settings_, result);
       keep(cell, result);
       ++run_.computed;
+      save(cell, result);
+    } else {
+      run_.failures.push_back(failure);
     }
     const auto done = run_.computed + static_cast<int64_t>(run_.failures.size());
     if (!alone_) progress_.advance(done, cell.name());
+  }
+
+  /// Where a cell cannot be saved no other is begun; the error waits for those that run.
+  void save(const Cell& cell, const Json& result) {
+    try {
+      store_.save(cell, settings_, result);
+    } catch (const std::exception&) {
+      not_saved_ = std::current_exception();
+      next_ = todo_.size();
+    }
   }
 
   void keep(const Cell& cell, const Json& result) {
@@ -134,6 +146,7 @@ class Runner {
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> interrupted_ = false;
   std::mutex mutex_;
+  std::exception_ptr not_saved_;
   bool alone_ = true;
   RunReport run_;
 };

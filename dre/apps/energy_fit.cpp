@@ -237,10 +237,8 @@ void EnergyTrainer::restore(const NamedTensors& state) {
   check_data(at(state, "weights").sizes() == weights_.sizes(), "the checkpoint is of a network of ",
              at(state, "weights").numel(), " weights, and this one has ", weights_.numel(),
              ": it was left by other settings or another version; start anew, without it");
-  check_data(at(state, "generator").sizes() == generator_.get_state().sizes(),
-             "the checkpoint is of a fit on another kind of device; go on there, or start anew");
   weights_.copy_(at(state, "weights"));
-  generator_.set_state(at(state, "generator"));
+  restore_generator(generator_, at(state, "generator"));
   adam_.restore(under(state, "adam"));
   if (options_.times == "history") history_.restore(under(state, "times"));
   result_.steps = at(state, "steps").item<int64_t>();
@@ -255,8 +253,8 @@ void EnergyTrainer::finish() {
   weights_.copy_(adam_.average());
   model_.network().set_half(false);
   auto generator = context_.device_generator("correction");
-  const Logits logits = dequantise(validation_, generator, context_.dtype);
   const int64_t rows = std::min<int64_t>(validation_.size(0), 4 * options_.looks.rows);
+  const Logits logits = dequantise(validation_, generator, context_.dtype);
   const Tensor y = model_.space().enter(logits.x.slice(0, 0, rows)).point;
   model_.correction = zero_mean_correction(model_, y, options_.looks, generator);
 }
@@ -278,7 +276,7 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
     loss += sum, since += count;
     result_.finite = std::isfinite(sum);
     progress.advance(result_.steps, text("loss ", sum / static_cast<double>(count)));
-    result_.interrupted = progress.stop_requested();
+    result_.interrupted = share_of_budget() < 1 && progress.stop_requested();
     const bool due = result_.steps % every == 0 || result_.interrupted || share_of_budget() >= 1;
     if (!due || !result_.finite) continue;
     result_.looks.push_back(look(loss / static_cast<double>(since)));
@@ -289,7 +287,7 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
   progress.end();
   result_.seconds = seconds();
   result_.recorded = captured.recorded();
-  finish();
+  if (result_.finite && !result_.interrupted) finish();
   return result_;
 }
 

@@ -1,6 +1,8 @@
 #include "dre/apps/fit.h"
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
@@ -87,6 +89,9 @@ class Fitting {
     Split split0 = split(coordinates.forward(rows_.numerator), options.held_out, first);
     Split split1 = split(coordinates.forward(rows_.denominator), options.held_out, second);
     data_ = {split0.train, split1.train, split0.held_out, split1.held_out};
+    const int64_t fewest = std::min(split0.held_out.rows(), split1.held_out.rows());
+    check_data(fewest >= 2, "only ", fewest, " row of a side would be held out to judge by; give ",
+               "more rows, or a larger --held-out");
     result_.held_out_numerator = split0.held_out_rows;
     result_.held_out_denominator = split1.held_out_rows;
     rows_ = {};
@@ -129,6 +134,10 @@ class Fitting {
   void train(const std::string& method) {
     const auto start = std::chrono::steady_clock::now();
     const BridgeOptions bridge = resolve_bridge(options_, method);
+    check(options_.times.clip == 0 || options_.objective.matching != "boundary" ||
+              (method != "time" && method != "joint"),
+          "--time-clip leaves out times that --matching boundary needs at the ends; use --matching "
+          "pathwise, or no clip");
     Member member = result_.estimator.make_member(method, bridge, options_.score);
     const auto objective =
         make_objective(method, *member.score, member.gaussian->bridge_pointer(),
@@ -142,10 +151,13 @@ class Fitting {
       return;
     }
     MemberReport report{method, bridge.bridge, training};
-    const double needed = options_.guard * training.gain_error;
-    report.kept = !result_.estimator.uses_reference() || training.gain > needed;
     if (options_.correction) correct(member);
-    report.held_out_logistic = held_out_logistic(member);
+    const RatedSides rated = rate(member);
+    report.held_out_logistic = logistic_loss(rated.numerator, rated.denominator);
+    const Measured along_the_bridge{training.gain, training.gain_error};
+    const int64_t some = 30;  // rows whose mean has a standard error worth its name
+    report.kept = !result_.estimator.uses_reference() || is_sure(along_the_bridge) ||
+                  is_sure(gain_at_the_ends(rated, some).value_or(Measured{0, 0}));
     report.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     result_.members.push_back(std::move(report));
@@ -178,14 +190,29 @@ class Fitting {
     member.correction = error.shrunk();
   }
 
-  double held_out_logistic(const Member& member) {
+  /// Log-ratios of the held-out rows.
+  struct RatedSides {
+    RatedRows numerator, denominator;
+  };
+
+  template <class LogRatio>
+  RatedSides rate_by(const LogRatio& log_ratio) const {
     const auto rate = [&](const Samples& side) -> RatedRows {
-      const Tensor x = side.x.to(context_.options());
-      const Tensor log_ratio =
-          horizontal_ratio(*member.score, *member.gaussian, x, {}).log_ratio.cpu();
-      return {log_ratio + member.correction, side.weights()};
+      return {log_ratio(side.x), side.weights()};
     };
-    return logistic_loss(rate(data_.held_out_numerator), rate(data_.held_out_denominator));
+    return {rate(data_.held_out_numerator), rate(data_.held_out_denominator)};
+  }
+
+  RatedSides rate(const Member& member) const {
+    return rate_by([&](const Tensor& z) {
+      const Tensor x = z.to(context_.options());
+      return horizontal_ratio(*member.score, *member.gaussian, x, {}).log_ratio.cpu() +
+             member.correction;
+    });
+  }
+
+  bool is_sure(const Measured& gain) const {
+    return gain.value > options_.guard * gain.standard_error;
   }
 
   /// Equal weights for the members that beat the reference.
@@ -194,29 +221,28 @@ class Fitting {
     for (const auto& report : result_.members) kept += report.kept;
     for (size_t i = 0; i < result_.members.size(); ++i)
       result_.estimator.members()[i].weight = result_.members[i].kept ? 1 / kept : 0;
-    if (kept > 0 && result_.estimator.uses_reference() && !tells_the_sides_apart_better()) {
+    if (kept == 0 || !result_.estimator.uses_reference()) return;
+    const auto gain = gain_at_the_ends(
+        rate_by([&](const Tensor& z) { return result_.estimator.log_ratio_at(z).log_ratio; }),
+        fewest_deciding_rows);
+    const double needed = std::min(1.0, options_.guard);
+    if (gain && gain->value <= needed * gain->standard_error) {
       for (auto& report : result_.members) report.kept = false;
       for (auto& member : result_.estimator.members()) member.weight = 0;
     }
   }
 
-  /// A member can describe the bridge better than the reference and log r no better, as on two
-  /// equal sides that are not Gaussian. So the ends have a say too, as far as they overlap: far
-  /// apart, every good model's logistic loss is nearly zero and decides nothing.
-  bool tells_the_sides_apart_better() const {
-    const auto learned = [&](const Samples& side) -> RatedRows {
-      return {result_.estimator.log_ratio_at(side.x).log_ratio, side.weights()};
-    };
-    const auto reference = [&](const Samples& side) -> RatedRows {
-      const Tensor x = side.x.to(context_.device);
-      return {gaussian_log_ratio(result_.estimator.ends(), x).cpu(), side.weights()};
-    };
-    const RatedRows base0 = reference(data_.held_out_numerator);
-    const RatedRows base1 = reference(data_.held_out_denominator);
-    if (deciding_rows(base0, base1) < 100) return true;
-    const Measured gain = logistic_gain(base0, base1, learned(data_.held_out_numerator),
-                                        learned(data_.held_out_denominator));
-    return gain.value > gain.standard_error;
+  /// By how much log-ratios tell the sides better apart than the reference's do. A member can
+  /// describe the bridge better and log r no better, as on two equal sides that are not Gaussian;
+  /// or log r much better, while the loss along the bridge is too noisy to show it. Nothing where
+  /// fewer than `fewest` rows decide: on sides that hardly overlap every good model's logistic
+  /// loss is nearly zero.
+  std::optional<Measured> gain_at_the_ends(const RatedSides& learned, double fewest) const {
+    const RatedSides base = rate_by([&](const Tensor& z) {
+      return gaussian_log_ratio(result_.estimator.ends(), z.to(context_.device)).cpu();
+    });
+    if (deciding_rows(base.numerator, base.denominator) < fewest) return {};
+    return logistic_gain(base.numerator, base.denominator, learned.numerator, learned.denominator);
   }
 
   FitOptions options_;

@@ -48,6 +48,12 @@ torch::Device device_by_name(const std::string& name) {
   return torch::Device(torch::kCUDA, 0);
 }
 
+void restore_generator(at::Generator& generator, const Tensor& state) {
+  check_data(state.sizes() == generator.get_state().sizes(),
+             "the checkpoint is of a fit on another kind of device; go on there, or start anew");
+  generator.set_state(state);
+}
+
 Tensor normal(torch::IntArrayRef shape, const torch::TensorOptions& options,
               at::Generator& generator) {
   return at::randn(shape, generator, options);

@@ -32,6 +32,10 @@ struct Context {
 /// "auto", "cpu" or "cuda"; throws when CUDA is asked for and this build or machine has none.
 torch::Device device_by_name(const std::string& name);
 
+/// Continues a random stream where `state` was taken; a data error where that was on another kind
+/// of device, whose streams are of another kind.
+void restore_generator(at::Generator& generator, const Tensor& state);
+
 /// Standard normal draws of the given shape, on the generator's device.
 Tensor normal(torch::IntArrayRef shape, const torch::TensorOptions& options,
               at::Generator& generator);

@@ -13,7 +13,7 @@ Tensor Density::log_prob(const Tensor& x) const {
 
 Tensor Density::sample(int64_t n, at::Generator& generator) const {
   const torch::NoGradGuard no_grad;
-  check(n >= 0, "cannot draw ", n, " samples");
+  check(n >= 1, "cannot draw ", n, " samples");
   return from_latent(normal({n, dimension()}, options(), generator)).point;
 }
 

@@ -29,10 +29,13 @@ struct PathTimes {
 };
 
 /// t = sin^2 turns the root in sigma, a or b at an end, and with it 1 / root in the velocity, into
-/// something smooth. The interval stops short of ends that have one.
+/// something smooth. The interval stops short of ends that have one in a or b; where only sigma has
+/// one, times of float32 that were rounded to an end, where the velocity is infinite, are moved to
+/// their last neighbour.
 PathTimes path_times(const Bridge& bridge, const Tensor& u) {
   const Interval range = bridge.interval();
-  if (range.from == 0 && range.to == 1) return {u, torch::ones_like(u)};
+  const double last = 0x1p-24;
+  if (range.from == 0 && range.to == 1) return {u.clamp(last, 1 - last), torch::ones_like(u)};
   const Tensor angle = (u - range.from) * (M_PI / 2 / range.length());
   return {range.from + range.length() * angle.sin().square(), M_PI / 2 * (2 * angle).sin()};
 }

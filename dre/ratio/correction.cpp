@@ -70,7 +70,7 @@ Measured logistic_gain(const RatedRows& base_numerator, const RatedRows& base_de
 
 Measured balancing_intercept(const RatedRows& numerator, const RatedRows& denominator) {
   // Between well separated sides a handful of rows decides, and their standard error means nothing.
-  if (deciding_rows(numerator, denominator) < 100) return {0, 0};
+  if (deciding_rows(numerator, denominator) < fewest_deciding_rows) return {0, 0};
   const auto missed = [](const RatedRows& rows, double sign, double c) {
     return torch::sigmoid(sign * (rows.log_ratio + c));
   };

@@ -63,8 +63,13 @@ Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generat
 }
 
 void start_flow(Flow& flow, const FlowData& data, const Context& context) {
-  // The first rows: a start need not be perfect.
-  const Tensor rows = rows_on(data.train.slice(0, 0, flow.rows_to_start()), context);
+  // A start need not be perfect, but tables may be sorted: their rows are taken evenly.
+  const int64_t count = std::min(data.train.size(0), flow.rows_to_start());
+  const Tensor some =
+      are_pixels(data.train)
+          ? data.train.slice(0, 0, count)
+          : data.train.index_select(0, systematic_rows({data.train, {}}, count, 0.5));
+  const Tensor rows = rows_on(some, context);
   auto generator = context.device_generator("start noise");
   flow.initialise(are_pixels(rows) ? dequantise(rows, generator, context.dtype).x : rows);
 }
@@ -199,7 +204,7 @@ void FlowTrainer::restore(const NamedTensors& state) {
   result_.steps = at(state, "progress")[0].item<int64_t>();
   result_.best_step = at(state, "progress")[1].item<int64_t>();
   result_.best_loss = at(state, "best_loss").item<double>();
-  generator_.set_state(at(state, "generator"));
+  restore_generator(generator_, at(state, "generator"));
   adam_.restore(under(state, "adam"));
   batches_.restore(under(state, "batches"));
 }

@@ -3,8 +3,8 @@
 namespace dre {
 
 void TrainOptions::visit(OptionVisitor& v) {
-  v("steps", steps, at_least(0), "optimizer steps at most; 0 keeps the reference alone");
-  v("batch", batch, at_least(2), "rows of each side a step");
+  v("steps", steps, at_least(0), "optimizer steps at most; 0 trains nothing");
+  v("batch", batch, at_least(2), "rows a step; of two sides, of each");
   v("optimizer", optimizer, {"adam", "adamw"},
     "adam adds weight decay to the gradient, adamw to the weights");
   v("rate", rate, positive(), "learning rate after the warm-up");

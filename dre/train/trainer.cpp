@@ -127,8 +127,9 @@ Tensor Trainer::held_out_losses() {
   const int64_t n = held_out_.x0.size(0), chunk = std::max<int64_t>(options_.batch, 4096);
   const Interval range = objective_.interval();
   std::vector<Tensor> losses;
-  for (int64_t start = 0; start < n; start += chunk) {
-    const int64_t rows = std::min(chunk, n - start);
+  for (int64_t start = 0, rows = 0; start < n; start += rows) {
+    // A small rest joins the piece before it: some objectives need rows for each of their times.
+    rows = n - start < chunk + chunk / 8 ? n - start : chunk;
     const auto part = [&](const Tensor& x) {
       return x.slice(0, start, start + rows).to(context_.device);
     };
@@ -188,8 +189,8 @@ void Trainer::restore(const NamedTensors& state) {
   result_.steps = at(state, "progress")[0].item<int64_t>();
   result_.best_step = at(state, "progress")[1].item<int64_t>();
   result_.best_loss = at(state, "best_loss").item<double>();
-  generator_.set_state(at(state, "generator"));
-  time_generator_.set_state(at(state, "time_generator"));
+  restore_generator(generator_, at(state, "generator"));
+  restore_generator(time_generator_, at(state, "time_generator"));
   adam_.restore(under(state, "adam"));
   numerator_.restore(under(state, "numerator"));
   denominator_.restore(under(state, "denominator"));

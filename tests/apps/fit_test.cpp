@@ -27,5 +27,47 @@ TEST(Fit, FewRowsAreRefusedOnlyByMethodsThatAskForMoreByName) {
   }
 }
 
+/// Two bumps against one of about their mean and variance: the Gaussian reference sees nothing. On
+/// few rows the loss along the bridge is too noisy to prove the network, but the rows themselves
+/// are told apart.
+TEST(Fit, NetworksAreKeptThatTellTheSidesApart) {
+  auto generator = stream("bumps");
+  const int64_t n = 700;
+  Tensor bumps = rows(n, 2, 0, generator), single = rows(n, 2, 0, generator);
+  const Tensor side = torch::arange(n) % 2 * 3 - 1.5;
+  bumps.select(1, 0).mul_(0.5).add_(side);
+  single.select(1, 0).mul_(1.6);
+  const Sides sides = numeric_sides(bumps, single);
+  FitOptions options;
+  options.method = "which-time";
+  options.train.steps = 300;
+  options.train.evaluate_every = 20;
+  Progress silent;
+  const FitResult result = fit(sides.numerator, sides.denominator, sides.names, options, silent);
+  const TrainResult& training = result.members.front().training;
+  EXPECT_LT(training.gain, options.guard * training.gain_error);
+  EXPECT_TRUE(result.members.front().kept);
+  // KL is 0.46 nats.
+  EXPECT_GT(result.estimator.log_ratio(bumps).log_ratio.mean().item<double>(), 0.25);
+}
+
+TEST(Fit, SettingsThatCannotWorkAreRefused) {
+  auto generator = stream("settings");
+  const Sides sides = numeric_sides(rows(100, 2, 1, generator), rows(100, 2, 0, generator));
+  Progress silent;
+  const auto refused = [&](const FitOptions& options, Error::Kind kind) {
+    return message_of(
+        [&] { fit(sides.numerator, sides.denominator, sides.names, options, silent); }, kind);
+  };
+  FitOptions few;
+  few.held_out = 0.001;
+  expect_contains(refused(few, Error::Kind::data), {"held out", "--held-out"});
+  FitOptions clipped;
+  clipped.method = "time";
+  clipped.objective.matching = "boundary";
+  clipped.times.clip = 0.1;
+  expect_contains(refused(clipped, Error::Kind::usage), {"--time-clip", "--matching"});
+}
+
 }  // namespace
 }  // namespace dre::testing

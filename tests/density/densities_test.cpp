@@ -63,6 +63,8 @@ TEST_P(EveryDensity, WrongShapesAreRefused) {
   const Tensor wrong = torch::zeros({3, density->dimension() + 1}, torch::kFloat64);
   EXPECT_THROW(density->to_latent(wrong), Error);
   EXPECT_THROW(density->from_latent(wrong[0]), Error);
+  auto generator = double_context().generator("samples");
+  EXPECT_THROW(density->sample(0, generator), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Densities, EveryDensity, ::testing::ValuesIn(examples()),

@@ -18,7 +18,7 @@ class Counting final : public Experiment {
 
   std::vector<Cell> cells(const Settings& settings) const override {
     std::vector<Cell> all;
-    for (const char* row : {"a", "b"})
+    for (const std::string& row : {std::string("a"), second})
       for (int64_t seed = 0; seed < settings.seeds; ++seed)
         all.push_back({row, seed, {{"steps", steps}}, [this](const Context& context, Progress& p) {
                          ++worked;
@@ -34,6 +34,7 @@ class Counting final : public Experiment {
 
   Outcome summarise(const Settings&, const Results&) const override { return {}; }
 
+  std::string second = "b";
   int64_t steps = 10;
   bool fails = false;
   mutable std::atomic<int64_t> worked = 0;
@@ -121,6 +122,16 @@ TEST(Runner, NamesWhatFailedAndDoesTheRest) {
   EXPECT_EQ(run.computed, 4);
   ASSERT_EQ(run.failures.size(), 1U);
   EXPECT_EQ(run.failures[0], "bad, seed 0: no luck");
+}
+
+TEST(Runner, CellsThatCannotBeSavedAreAnErrorOfTheRun) {
+  const testing::Directory folder;
+  Counting experiment;
+  experiment.second = std::string(300, 'b');  // too long for the name of a file
+  Progress silent;
+  for (const int64_t jobs : {1, 3})
+    EXPECT_THROW(
+        run_cells(experiment, two_seeds(), {folder.path("cells"), "", "cpu", jobs}, silent), Error);
 }
 
 TEST(Runner, StopsWhereAskedTo) {

@@ -211,6 +211,23 @@ TEST(ScoreMatching, LossAndGradientMatchDoubleBackward) {
   }
 }
 
+/// Where times of float32 were rounded to an end of a bridge with noise.
+TEST(ScoreMatching, EndsAreFiniteAlongThePaths) {
+  const Context context{torch::kCPU, torch::kFloat32, 7};
+  const BridgePtr bridge = testing::bridge_named("brownian");
+  auto data = context.generator("data"), draws = context.generator("draws");
+  const Tensor x0 = normal({2, dimension}, context.options(), data);
+  const Tensor x1 = normal({2, dimension}, context.options(), data);
+  const Tensor ends = torch::tensor({{0.0F}, {1.0F}});
+  for (const char* method : {"time", "joint"}) {
+    const ScorePtr score = make_score(method, {}, bridge, nullptr, dimension, context);
+    testing::randomise(score->network().parameters());
+    const auto objective = make_objective(method, *score, bridge, {1, 0, 1}, {});
+    const Tensor losses = row_losses(objective->terms({x0, x1}, ends, draws));
+    EXPECT_TRUE(losses.isfinite().all().item<bool>()) << method;
+  }
+}
+
 /// The factor multiplies all terms of the time score, those at the ends included, and no others.
 TEST(ScoreMatching, TheTimeTermsOfTheJointLossHaveAFactor) {
   const Context context = testing::double_context(7);

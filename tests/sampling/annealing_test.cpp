@@ -136,7 +136,13 @@ TEST(AnnealingRuns, BlocksAndSeedsDecideNothingElse) {
   EXPECT_TRUE(torch::equal(estimate(target, options, 40).backward.values,
                            estimate(target, options, 40).backward.values));
   options.block = 7;
-  EXPECT_EQ(estimate(target, options, 40).backward.values.size(0), 40);
+  const Tensor in_blocks = estimate(target, options, 40).backward.values;
+  options.block = 40;
+  const Tensor at_once = estimate(target, options, 40).backward.values;
+  ASSERT_EQ(in_blocks.size(0), 40);
+  // Row by row the same points with other noise along the way.
+  const Tensor difference = in_blocks - at_once;
+  EXPECT_NEAR(weighted_mean(difference), 0, 4 * standard_error(difference));
 }
 
 TEST(AnnealingRuns, DoublingDoublesTheSteps) {

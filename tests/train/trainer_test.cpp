@@ -213,6 +213,20 @@ TEST(Trainer, AnExactModelStaysCloseToItself) {
   EXPECT_LT(residual.square().mean().sqrt().item<double>(), 0.15);
 }
 
+/// Held-out rows are judged in pieces, and which-time deals the rows of a piece out to its times.
+TEST(Trainer, AnyNumberOfHeldOutRowsCanBeJudged) {
+  Settings settings;
+  settings.method = "which-time";
+  settings.with_reference = true;
+  settings.train.steps = 0;
+  Progress silent;
+  for (const int64_t rows : {4096, 4097, 4607, 4608, 8193}) {
+    SCOPED_TRACE(rows);
+    Job job(settings, gaussian_data(2, 100, rows));
+    EXPECT_TRUE(std::isfinite(job.trainer.run(silent).best_loss));
+  }
+}
+
 /// Weights stand for repeated rows. The other side has as many rows as the repetitions, so both
 /// forms are judged on the very same batch, in the same order.
 TEST(Trainer, WeightsCountAsRepeatedRowsInTheHeldOutLoss) {
