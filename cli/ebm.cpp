@@ -76,25 +76,38 @@ nlohmann::json origin(const FitConfig& config, const MnistSplit& data) {
           {"seed", config.machine.seed}};
 }
 
-/// One JSON object a line, as the fit runs; a fit that goes on appends.
+/// The looks of a fit, one JSON object a line, as it runs. A fit that goes on from `steps` keeps
+/// those of the steps before.
 class Log {
  public:
-  Log(const std::string& path, bool append)
-      : path_(path), out_(path, append ? std::ios::app : std::ios::trunc) {}
-  void add(const nlohmann::json& line) {
-    out_ << line.dump() << std::endl;
+  Log(const std::string& path, int64_t steps) : path_(path) {
+    std::ifstream before(path);
+    for (std::string line; steps > 0 && std::getline(before, line);) {
+      const nlohmann::json look = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (look.is_object() && look.value("step", steps + 1) <= steps) looks_.push_back(look);
+    }
+    std::string kept;
+    for (const auto& look : looks_) kept += look.dump() + "\n";
+    write_result(path, kept);
+    out_.open(path, std::ios::app);
+  }
+
+  void add(const EnergyLook& look) {
+    looks_.push_back(to_json(look));
+    out_ << looks_.back().dump() << std::endl;
     check_data(out_.good(), "cannot write ", path_, "; is the disk full?");
   }
+
+  const nlohmann::json& looks() const { return looks_; }
 
  private:
   std::string path_;
   std::ofstream out_;
+  nlohmann::json looks_ = nlohmann::json::array();
 };
 
 nlohmann::json fit_record(const FitConfig& config, const EnergyFitResult& result,
-                          const EnergyModel& model) {
-  nlohmann::json looks = nlohmann::json::array();
-  for (const auto& look : result.looks) looks.push_back(to_json(look));
+                          const EnergyModel& model, const nlohmann::json& looks) {
   return {{"options", to_json(config.fit)},
           {"noise", config.noise},
           {"seed", config.machine.seed},
@@ -144,9 +157,9 @@ int fit(int argc, char** argv) {
   CheckpointFile checkpoint(config.out, to_json(config.fit), origin(config, data));
   EnergyFitCalls calls;
   calls.resume = checkpoint.start(resume, progress);
-  Log log(log_path, !calls.resume.empty());
+  Log log(log_path, calls.resume.empty() ? 0 : at(calls.resume, "steps").item<int64_t>());
   calls.look = [&](const EnergyLook& look) {
-    log.add(to_json(look));
+    log.add(look);
     if (look.samples.defined()) write_grid(grid, look.samples, 6);
   };
   calls.save = [&](const NamedTensors& state) { checkpoint.save(state); };
@@ -161,7 +174,7 @@ int fit(int argc, char** argv) {
               << "; the same command with --resume goes on from it" << std::endl;
     return exit_interrupted;
   }
-  const nlohmann::json record = fit_record(config, result, model);
+  const nlohmann::json record = fit_record(config, result, model, log.looks());
   save_energy(config.out, model, record);
   checkpoint.remove();
   print_result(run.format == "json" ? record.dump(2) + "\n" : fit_text(record, result, config.out));

@@ -73,6 +73,53 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("late.png")));
 }
 
+/// One line of the log a look, and all of them in the model's record.
+TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
+  const char* data = std::getenv("DRE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
+  const Directory directory;
+  const Arguments fit = {"ebm",
+                         "fit",
+                         "--device",
+                         "cpu",
+                         "--quiet",
+                         "--data",
+                         std::string(data) + "/mnist",
+                         "--out",
+                         "m",
+                         "--width",
+                         "8",
+                         "--levels",
+                         "2",
+                         "--blocks",
+                         "1",
+                         "--steps",
+                         "20",
+                         "--batch",
+                         "16",
+                         "--evaluate-every",
+                         "10",
+                         "--look-rows",
+                         "4",
+                         "--look-samples",
+                         "4",
+                         "--format",
+                         "json"};
+  Process process(directory, fit);
+  process.interrupt();
+  ASSERT_EQ(process.wait().code, 130);
+  const std::string before = directory.read("m.log.jsonl");
+  ASSERT_FALSE(before.empty());
+  const Outcome outcome = run_tool(directory, fit + Arguments{"--resume"});
+  expect_fine(outcome);
+  const auto record = nlohmann::json::parse(outcome.out);
+  std::string looks;
+  for (const auto& look : record["looks"]) looks += look.dump() + "\n";
+  EXPECT_TRUE(looks.starts_with(before));
+  EXPECT_GT(looks.size(), before.size());
+  EXPECT_EQ(looks, directory.read("m.log.jsonl"));
+}
+
 TEST(Ebm, RefusesOptionsThatDoNotGoTogetherBeforeAnythingIsRead) {
   const Directory directory;
   const auto refused = [&](const Arguments& arguments) {
