@@ -58,7 +58,8 @@ int eval(int argc, char** argv) {
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.source.check();
-  const Context context = config.machine.image_context();
+  Context context = config.machine.image_context();
+  context.dtype = config.source.precision();
   const auto [density, record] = read_density(config.model, context);
   const Tensor rows = rows_on(load_test_rows(config.source, fitted_columns(record)), context);
   auto generator = context.device_generator("evaluation");
@@ -87,11 +88,13 @@ int sample(int argc, char** argv) {
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   check(!config.out.empty(), "--out FILE is missing: where the samples are to be written");
   check_outputs({config.out}, {config.model});
-  const Context context = config.machine.image_context();
+  const bool images = has_ending(config.out, ".png");
+  Context context = config.machine.image_context();
+  context.dtype = images ? torch::kFloat32 : torch::kFloat64;
   const auto [density, record] = read_density(config.model, context);
   auto generator = context.device_generator("samples");
   const Tensor x = density->sample(config.count, generator);
-  if (has_ending(config.out, ".png"))
+  if (images)
     save_png(config.out, image_grid(to_pixels(x), config.height, config.columns));
   else
     write_rows(config.out, x, fitted_columns(record));

@@ -14,6 +14,10 @@ struct FlowSource {
 
   /// Usage error unless exactly one of the two is given.
   void check() const;
+
+  /// Single precision for images; double for a table, whose columns may be far from zero or of
+  /// very different sizes.
+  torch::ScalarType precision() const { return input.empty() ? torch::kFloat32 : torch::kFloat64; }
 };
 
 struct FlowRows {

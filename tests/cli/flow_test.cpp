@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <set>
 
 #include "tests/cli/tool.h"
 
@@ -32,6 +33,31 @@ TEST(Flow, GaussianRowsCostTheirEntropy) {
                                             "a.csv", "--format", "json"});
   expect_fine(eval);
   EXPECT_NEAR(nlohmann::json::parse(eval.out)["bits_per_dimension"].get<double>(), entropy, 0.1);
+}
+
+/// Columns far from zero, such as times in seconds, are not rounded away.
+TEST(Flow, AShiftOfTheRowsChangesNothing) {
+  const Directory directory;
+  const auto bits = [&](const std::string& density, double shift) {
+    Rows rows = normal_rows(400, 2, 0, 4);
+    for (auto& row : rows) row[0] += shift;
+    directory.write("a.csv", csv(rows, "a,b"));
+    const Arguments training = density == "gaussian" ? Arguments{} : short_training();
+    const Outcome fit = run_tool(directory, flow_fit(density) + training);
+    expect_fine(fit);
+    return nlohmann::json::parse(fit.out)["test"]["bits_per_dimension"].get<double>();
+  };
+  for (const std::string density : {"gaussian", "copula"})
+    EXPECT_NEAR(bits(density, 1e9), bits(density, 0), 1e-4) << density;
+  bits("gaussian", 1e9);
+  expect_fine(run_tool(directory, {"flow", "sample", "--model", "f.safetensors", "--count", "50",
+                                   "--out", "s.csv"}));
+  std::set<double> distinct;
+  for (const auto& row : numbers(directory.read("s.csv"))) {
+    EXPECT_NEAR(row[0], 1e9, 6);
+    distinct.insert(row[0]);
+  }
+  EXPECT_EQ(distinct.size(), 50U);
 }
 
 TEST(Flow, ATimeLimitLeavesACheckpointThatGoesOnToTheSameBytes) {
