@@ -276,7 +276,7 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
     loss += sum, since += count;
     result_.finite = std::isfinite(sum);
     progress.advance(result_.steps, text("loss ", sum / static_cast<double>(count)));
-    result_.interrupted = share_of_budget() < 1 && progress.stop_requested();
+    result_.interrupted = progress.stop_requested();
     const bool due = result_.steps % every == 0 || result_.interrupted || share_of_budget() >= 1;
     if (!due || !result_.finite) continue;
     result_.looks.push_back(look(loss / static_cast<double>(since)));
