@@ -7,7 +7,7 @@ namespace dre {
 GatedMlp::GatedMlp(const GatedMlpOptions& options, const Context& context, at::Generator& generator)
     : options_(options) {
   validate(options);
-  const int64_t gates = options.width * options.depth + options.outputs * (options.bypass ? 3 : 2);
+  const int64_t gates = options.width * options.depth + options.outputs;
   gates_ = add_stack(parameters_, "gates", {1, options.gate_width, options.gate_width, gates},
                      options.activation, /*zero_last=*/true, context, generator);
   for (int64_t i = 0; i < options.depth; ++i)
@@ -15,23 +15,19 @@ GatedMlp::GatedMlp(const GatedMlpOptions& options, const Context& context, at::G
                                 i == 0 ? options.inputs : options.width, options.width, false,
                                 context, generator));
   last_ = add_dense(parameters_, "last", options.width, options.outputs, true, context, generator);
-  if (options.bypass)
-    bypass_ =
-        add_dense(parameters_, "bypass", options.inputs, options.outputs, true, context, generator);
 }
 
 Dual GatedMlp::forward(const Dual& x, const Dual& t) const {
   check_point(x, t, options_.inputs, true);
   std::vector<int64_t> sizes(options_.depth, options_.width);
-  sizes.insert(sizes.end(), options_.bypass ? 3 : 2, options_.outputs);
+  sizes.push_back(options_.outputs);
   // Times spread over [-2, 2]: the gates' layers start with weights of size one.
   const std::vector<Dual> gates = split(gates_(4.0 * t + (-2.0)), sizes);
   const Activation& activation = *gates_.activation;
   Dual hidden = x;
   for (int64_t i = 0; i < options_.depth; ++i)
     hidden = activation.apply(layers_[i](hidden) * (gates[i] + 1.0));
-  const Dual out = last_(hidden) * (gates[options_.depth] + 1.0) + gates[options_.depth + 1];
-  return options_.bypass ? out + bypass_(x) * (gates[options_.depth + 2] + 1.0) : out;
+  return last_(hidden) + gates[options_.depth];
 }
 
 }  // namespace dre

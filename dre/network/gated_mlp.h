@@ -1,10 +1,12 @@
-/// A multi-layer perceptron whose layers are scaled by functions of time, with a linear bypass:
+/// A multi-layer perceptron whose hidden layers are scaled by functions of time:
 ///
-///     z_1 = phi(g_1(t) * (W_1 x + b_1)), ...,  y = g_o(t) * (W_o z + b_o) + g_b(t) * (B x) + c(t)
+///     z_1 = phi(g_1(t) * (W_1 x + b_1)), ...,  y = W_o z + b_o + c(t)
 ///
 /// where all gates g = 1 + (last layer of a small network of t) and c start at 1 and 0. A plain
 /// network that takes time as one more column must build products of coordinates and functions of
-/// time out of its activations; conditional means on a bridge are full of them.
+/// time out of its activations; conditional means on a bridge are full of them. The output has no
+/// gate: a mean that changes its sign on the way would pull it through zero, and the layers before
+/// it would need a pole there.
 #pragma once
 
 #include "dre/network/dense.h"
@@ -19,7 +21,6 @@ struct GatedMlpOptions {
   int64_t depth = 2;
   int64_t gate_width = 128;
   std::string activation = "silu";
-  bool bypass = true;
 
   void visit(OptionVisitor& v) {
     v("inputs", inputs, at_least(1), "columns of a point");
@@ -28,7 +29,6 @@ struct GatedMlpOptions {
     v("depth", depth, at_least(1), "number of hidden layers");
     v("gate_width", gate_width, at_least(1), "units of the two hidden layers that read the time");
     v("activation", activation, activation_names(), "activation of the hidden layers");
-    v("bypass", bypass, "add a linear function of the point, scaled by time");
   }
 };
 
@@ -47,7 +47,7 @@ class GatedMlp final : public Network {
   Parameters parameters_;
   DenseStack gates_;
   std::vector<Dense> layers_;
-  Dense last_, bypass_;
+  Dense last_;
 };
 
 }  // namespace dre

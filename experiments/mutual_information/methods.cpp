@@ -90,7 +90,6 @@ Trainable make_generic(const MiMethod& method, int64_t d, const Context& context
   options.inputs = d;
   options.outputs = 3 * d;
   options.width = method.width;
-  options.bypass = method.kind == "bypass";
   auto generator = context.generator("weights");
   auto network = std::make_shared<GatedMlp>(options, context, generator);
   auto score = std::make_shared<VelocityScore>(ScoreParts{network, out.bridge, nullptr, d});
@@ -105,8 +104,7 @@ const std::vector<Named<Maker>>& makers() {
   static const std::vector<Named<Maker>> table = {{"parametric", make_parametric},
                                                   {"tre", make_telescope},
                                                   {"nce", make_classifier},
-                                                  {"generic", make_generic},
-                                                  {"bypass", make_generic}};
+                                                  {"generic", make_generic}};
   return table;
 }
 
@@ -156,7 +154,7 @@ TrainResult train_on(const Objective& objective, Parameters& parameters, const M
 /// What held-out rows say of the normalisation; nothing where the model is normalised by its form.
 double normalisation(const Trainable& model, const MiMethod& method, const TrainData& data,
                      const Context& context) {
-  if (method.kind != "generic" && method.kind != "bypass") return 0;
+  if (method.kind != "generic") return 0;
   const auto cast = [&](const Samples& side) -> Samples {
     return {side.x.to(context.options()), side.weight};
   };
@@ -176,7 +174,7 @@ Json MiMethod::options() const {
   if (kind == "parametric") json["time_weight"] = time_weight;
   if (kind == "parametric" && time_factor != 1) json["time_factor"] = time_factor;
   if (kind == "tre") json["bridges"] = bridges;
-  if (kind == "generic" || kind == "bypass") json["width"] = width;
+  if (kind == "generic") json["width"] = width;
   return json;
 }
 

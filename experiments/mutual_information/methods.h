@@ -7,7 +7,7 @@
 namespace dre::experiments {
 
 struct MiMethod {
-  std::string kind;        ///< "parametric", "tre", "nce", "generic", "bypass", "plug-in"
+  std::string kind;        ///< "parametric", "tre", "nce", "generic", "plug-in"
   bool fresh = true;       ///< new rows at every step, or a fixed table with shuffles
   int64_t rows = 100'000;  ///< of the fixed table
   int64_t shuffles = 4;

@@ -169,7 +169,7 @@ const std::vector<Case>& cases() {
          options.gate_width = 5;
          return std::make_unique<GatedMlp>(options, c, g);
        },
-       plain_gated, 3, true, 2, 2 * 5 + 6 * 5 + 6 * 18 + 4 * 6 + 7 * 6 + 7 * 2 + 4 * 2},
+       plain_gated, 3, true, 2, 2 * 5 + 6 * 5 + 6 * 14 + 4 * 6 + 7 * 6 + 7 * 2},
       {"quadratic",
        [](const Context& c, at::Generator&) -> std::unique_ptr<Network> {
          return std::make_unique<Quadratic>(QuadraticOptions{3, 2}, c);
