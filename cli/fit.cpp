@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
-#include "dre/apps/diagnostics.h"
+#include "dre/apps/fit_diagnostics.h"
 #include "dre/apps/sides.h"
 #include "dre/base/threads.h"
 #include "dre/base/version.h"
@@ -149,9 +149,7 @@ int run(const Arguments& arguments) {
   FitResult result = run_training(config, sides, checkpoint, arguments.resume, progress);
   if (result.interrupted) return report_interruption(checkpoint);
   warn_of_training(result, progress);
-  const Diagnostics found =
-      diagnose(result.estimator, sides.numerator.take(result.held_out_numerator),
-               sides.denominator.take(result.held_out_denominator));
+  const Diagnostics found = diagnose_fit(result, sides, config.fit, progress);
   for (const auto& [code, message] : found.warnings) progress.warn(code, message);
   nlohmann::json& record = result.estimator.record;
   record = make_record(config, sides, result);

@@ -1,5 +1,6 @@
 #include "cli/summary.h"
 
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
@@ -90,7 +91,7 @@ std::string method_lines(const Json& record) {
 
 std::string weight_line(const char* name, const Json& check) {
   std::string out = text(measured(part(check, "mean")), " (should be 1)");
-  if (part(check, "pareto_k").is_number())
+  if (std::isfinite(number(check, "pareto_k")))
     out += text(", Pareto k ", two_decimals(number(check, "pareto_k")), " (good below ",
                 two_decimals(number(check, "pareto_threshold")), ")");
   out += text(", worth ", count_text(number(check, "effective_rows")), " of ",
@@ -103,6 +104,23 @@ std::string weight_line(const char* name, const Json& check) {
          (reliable ? "" : summary_line("", text("this mean says little here: ", reason)));
 }
 
+std::string reweighting_line(const Json& found) {
+  const double auc = number(found, "auc_after_reweighting");
+  return summary_line("reweighted", std::isnan(auc)
+                                        ? "too few rows are left to ask a fresh classifier"
+                                        : text("a fresh classifier tells the numerator from the "
+                                               "weighted denominator with AUC ",
+                                               two_decimals(auc), " (should be 0.5)"));
+}
+
+std::string support_line(const Json& outside) {
+  const auto percent = [&](const char* side) {
+    return text(short_number(100 * number(outside, side)), " % of the ", side);
+  };
+  return summary_line("support", text("outside of the other side's: ", percent("numerator"), ", ",
+                                      percent("denominator")));
+}
+
 std::string diagnostics_lines(const Json& found) {
   std::string out;
   out += summary_line(
@@ -112,6 +130,8 @@ std::string diagnostics_lines(const Json& found) {
   out += summary_line("KL(den||num)", measured(part(found, "kl_denominator_numerator")) + " nats");
   out += weight_line("E_den[r]", part(found, "ratio_on_denominator"));
   out += weight_line("E_num[1/r]", part(found, "inverse_ratio_on_numerator"));
+  if (found.contains("auc_after_reweighting")) out += reweighting_line(found);
+  if (found.contains("outside")) out += support_line(found["outside"]);
   for (const auto& [path, gap] : part(found, "path_disagreement").items())
     out += summary_line(
         path + " path",

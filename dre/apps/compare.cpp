@@ -4,19 +4,15 @@
 #include <cmath>
 #include <numbers>
 
-#include "dre/apps/support.h"
+#include "dre/apps/reweighting.h"
 #include "dre/base/error.h"
-#include "dre/data/basis.h"
 #include "dre/data/place.h"
-#include "dre/data/split.h"
 #include "dre/numeric/statistics.h"
 
 namespace dre {
 namespace {
 
 constexpr double finite_variance = 0.5;  // of the weights: their Pareto k below it
-constexpr double outside_noticed = 0.01;
-constexpr double still_different = 0.6;  // AUC after reweighting
 constexpr int64_t histogram_bins = 40;
 constexpr int64_t path_rows_a_side = 100;
 
@@ -79,13 +75,9 @@ class Comparing {
   }
 
   void check_support() {
-    const auto outside = [&](const Tensor& log_ratio, const Samples& side, const Samples& other) {
-      const Tensor beyond = (log_ratio > std::log(effective_size(other)))
-                                .logical_or(beyond_range(side, other, sides_.encoding));
-      return weighted_mean(beyond.to(torch::kFloat64), side.weights());
-    };
     const Samples &top = sides_.numerator, &bottom = sides_.denominator;
-    out_.support = {outside(g0_, top, bottom), outside(-g1_, bottom, top)};
+    out_.support = {share_outside(g0_, top, bottom, sides_.encoding),
+                    share_outside(-g1_, bottom, top, sides_.encoding)};
     Divergences& found = out_.divergences;
     if (has_own_levels(top, bottom, sides_.encoding))
       for (Divergence* one : {&found.kl_numerator_denominator, &found.chi_square}) infinite(*one);
@@ -95,31 +87,13 @@ class Comparing {
   /// What the rows with a counterpart add up to is still a lower end.
   static void infinite(Divergence& found) { found.value = found.high = found.standard_error = NAN; }
 
-  /// Whether a classifier that starts afresh can still tell the reweighted denominator from the
-  /// numerator. False: interrupted.
+  /// False: interrupted.
   bool reweight() {
-    out_.separation.after = NAN;
-    const Tensor weight = (g1_ - g1_.max()).exp() * sides_.denominator.weights();
-    const Samples reweighted = make_samples(sides_.denominator.x, weight, "the denominator");
-    auto generator = context_.generator("fresh classifier");
-    const Split top = split(sides_.numerator, 0.3, generator);
-    const Split bottom = split(reweighted, 0.3, generator);
-    const double needed = 2.0 * static_cast<double>(rows_needed(reweighted.columns()));
-    if (std::min(effective_size(bottom.train), effective_size(bottom.held_out)) < needed)
-      return true;
-    FitOptions fresh = options_.fit;
-    fresh.method = "nce";
-    fresh.seed += 2000;
-    const FitResult result = fit(sampled(top.train, options_.cross_fit.fit_rows, generator),
-                                 sampled(bottom.train, options_.cross_fit.fit_rows, generator),
-                                 sides_.names, fresh, progress_);
-    if (result.interrupted) return false;
-    const auto rate = [&](const Samples& side) {
-      return result.estimator.log_ratio(side.x).log_ratio;
-    };
-    out_.separation.after = auc(rate(top.held_out), rate(bottom.held_out), top.held_out.weights(),
-                                bottom.held_out.weights());
-    return true;
+    const std::optional<double> found =
+        auc_after_reweighting(sides_.numerator, sides_.denominator, g1_, sides_.names, options_.fit,
+                              options_.cross_fit.fit_rows, progress_);
+    out_.separation.after = found.value_or(NAN);
+    return found.has_value();
   }
 
   void describe_ratios() {
@@ -162,28 +136,12 @@ class Comparing {
     };
     add(judge_weights(out_.weights, "r", "denominator"));
     add(judge_weights(out_.inverse_weights, "1/r", "numerator"));
-    const auto percent = [](double share) { return text(std::round(share * 1000) / 10, " %"); };
-    if (out_.support.numerator_outside > outside_noticed)
-      add({{"little-support",
-            text(percent(out_.support.numerator_outside),
-                 " of the numerator's rows lie where the denominator has none: what KL(num||den) "
-                 "and its interval take for them is extrapolated")}});
-    if (out_.support.denominator_outside > outside_noticed)
-      add({{"little-support",
-            text(percent(out_.support.denominator_outside),
-                 " of the denominator's rows lie where the numerator has none: what KL(den||num) "
-                 "and its interval take for them is extrapolated")}});
+    add(judge_support(out_.support));
     if (std::isnan(out_.divergences.chi_square.value))
       add({{"infinite-chi2",
             "chi-square is infinite, or the weights too heavy-tailed to tell; it is not "
             "reported"}});
-    if (out_.separation.after > still_different)
-      add({{"poor-reweighting", text("after reweighting a fresh classifier still tells the sides "
-                                     "apart (AUC ",
-                                     std::round(out_.separation.after * 1000) / 1000, ")")}});
-    if (std::isnan(out_.separation.after))
-      add({{"no-reweighting",
-            "the weights leave too few rows of the denominator to test the reweighting"}});
+    add(judge_reweighting(out_.separation.after));
     if (has_unequal_weights(sides_.numerator) || has_unequal_weights(sides_.denominator))
       add({{"weighted-test",
             "the rows have weights: the p-value is exact only where both sides are weighted "
@@ -209,8 +167,8 @@ class Comparing {
                                   ? ""
                                   : text(", most of all in ", out_.columns.front().name);
     const bool spoiled = out_.weights.pareto_k >= out_.weights.pareto_threshold ||
-                         out_.separation.after > still_different ||
-                         out_.support.numerator_outside > outside_noticed;
+                         still_different(out_.separation.after) ||
+                         out_.support.numerator_outside > Support::noticed;
     const std::string use =
         spoiled ? "the denominator cannot be reweighted to the numerator reliably."
         : std::isnan(out_.separation.after)

@@ -10,6 +10,7 @@
 #include "dre/apps/diagnostics.h"
 #include "dre/apps/divergence.h"
 #include "dre/apps/sides.h"
+#include "dre/apps/support.h"
 #include "dre/apps/two_sample_test.h"
 
 namespace dre {
@@ -28,13 +29,6 @@ struct Separation {
   double before = 0;  ///< AUC of the out-of-fold log-ratios
   double after = 0;   ///< AUC of a fresh classifier between numerator and reweighted denominator;
                       ///< NaN where the weights leave too few rows to train one
-};
-
-/// Rows of one side where the other would need more rows than it has to show one (log r > log of
-/// its rows), or that lie beyond its range in a column, where more do than chance can explain.
-struct Support {
-  double numerator_outside = 0;    ///< share of the numerator's rows
-  double denominator_outside = 0;  ///< share of the denominator's rows
 };
 
 /// Shares of both sides in bins of log r, and how often rows of a bin were numerator rows.

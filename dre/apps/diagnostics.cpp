@@ -22,6 +22,9 @@ constexpr double noticeable = 4;
 /// that one above 1 is never for want of rows.
 constexpr double noticeable_above = 3;
 
+/// A mean this close to 1 harms nobody, however sure it is.
+constexpr double harmless = 0.01;
+
 bool surely_above_one(const Measured& mean) {
   return mean.value - 1 > noticeable_above * mean.standard_error;
 }
@@ -106,7 +109,7 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
          text("the weights ", name, " of the ", side, " have a heavy tail (Pareto k ",
               std::round(check.pareto_k * 100) / 100, "): a few rows decide weighted means")});
   const double off = std::abs(check.mean.value - 1);
-  if (check.reliable &&
+  if (check.reliable && off > harmless &&
       (off > noticeable * check.mean.standard_error || surely_above_one(check.mean)))
     warnings.push_back({"not-normalised", text("the mean of ", name, " over the ", side, " is ",
                                                check.mean.value, " and should be 1")});
@@ -161,15 +164,20 @@ nlohmann::json to_json(const Diagnostics& found) {
     paths[check.path] = {{"root_mean_square", check.root_mean_square},
                          {"largest", check.largest},
                          {"rows", check.rows}};
-  return {{"kl_numerator_denominator", to_json(found.kl_numerator_denominator)},
-          {"kl_denominator_numerator", to_json(found.kl_denominator_numerator)},
-          {"ratio_on_denominator", to_json(found.denominator)},
-          {"inverse_ratio_on_numerator", to_json(found.numerator)},
-          {"path_disagreement", paths},
-          {"quadrature_error", found.quadrature_error},
-          {"evaluations", found.evaluations},
-          {"integration", describe(found.status)},
-          {"warnings", warnings_json(found.warnings)}};
+  nlohmann::json json = {{"kl_numerator_denominator", to_json(found.kl_numerator_denominator)},
+                         {"kl_denominator_numerator", to_json(found.kl_denominator_numerator)},
+                         {"ratio_on_denominator", to_json(found.denominator)},
+                         {"inverse_ratio_on_numerator", to_json(found.numerator)},
+                         {"path_disagreement", paths},
+                         {"quadrature_error", found.quadrature_error},
+                         {"evaluations", found.evaluations},
+                         {"integration", describe(found.status)},
+                         {"warnings", warnings_json(found.warnings)}};
+  if (found.support)
+    json["outside"] = {{"numerator", found.support->numerator_outside},
+                       {"denominator", found.support->denominator_outside}};
+  if (found.reweighted_auc) json["auc_after_reweighting"] = *found.reweighted_auc;
+  return json;
 }
 
 Names other_paths(const Estimator& estimator) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dre/apps/support.h"
 #include "dre/apps/warning.h"
 #include "dre/data/samples.h"
 #include "dre/ratio/correction.h"
@@ -57,6 +58,9 @@ struct Diagnostics {
   double quadrature_error = 0;        ///< the largest over the rows
   int64_t evaluations = 0;            ///< of the network, for the row that needed most
   Status status = Status::ok;
+  std::optional<Support> support;        ///< where the columns' encoding is known
+  std::optional<double> reweighted_auc;  ///< where a fresh classifier was asked; 0.5 is perfect,
+                                         ///< NaN where too few rows are left to train it
   std::vector<Warning> warnings;
 };
 

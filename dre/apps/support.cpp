@@ -1,8 +1,8 @@
 #include "dre/apps/support.h"
 
 #include <cmath>
-#include <vector>
 
+#include "dre/base/error.h"
 #include "dre/numeric/statistics.h"
 
 namespace dre {
@@ -71,7 +71,32 @@ Tensor ranked(const Tensor& z) {
   return torch::stack(columns, 1);
 }
 
+/// Whose rows lie where the other side has none, if it is worth a warning.
+std::vector<Warning> outside(double share, const char* whose, const char* other,
+                             const char* divergence) {
+  if (!(share > Support::noticed)) return {};
+  return {{"little-support",
+           text(std::round(share * 1000) / 10, " % of the ", whose, "'s rows lie where the ", other,
+                " has none: what ", divergence, " takes for them is extrapolated")}};
+}
+
 }  // namespace
+
+double share_outside(const Tensor& log_ratio, const Samples& side, const Samples& other,
+                     const Encoding& encoding) {
+  const Tensor out =
+      (log_ratio > std::log(effective_size(other))).logical_or(beyond_range(side, other, encoding));
+  return weighted_mean(out.to(torch::kFloat64), side.weights());
+}
+
+std::vector<Warning> judge_support(const Support& support) {
+  std::vector<Warning> warnings =
+      outside(support.numerator_outside, "numerator", "denominator", "KL(num||den)");
+  for (const Warning& more :
+       outside(support.denominator_outside, "denominator", "numerator", "KL(den||num)"))
+    warnings.push_back(more);
+  return warnings;
+}
 
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding) {
   const Samples others = other.positive();

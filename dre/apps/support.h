@@ -1,10 +1,30 @@
 /// Where one side has rows and the other has none, so that the ratio is infinite.
 #pragma once
 
+#include <vector>
+
+#include "dre/apps/warning.h"
 #include "dre/data/encoding.h"
 #include "dre/data/samples.h"
 
 namespace dre {
+
+/// Rows of one side where the other would need more rows than it has to show one (log r > log of
+/// its rows), or that lie beyond its range in a column, where more do than chance can explain.
+struct Support {
+  double numerator_outside = 0;    ///< share of the numerator's rows
+  double denominator_outside = 0;  ///< share of the denominator's rows
+
+  /// So few that chance and errors of log r would explain them.
+  static constexpr double noticed = 0.01;
+};
+
+/// The share of rows of `side` outside of the support of `other`. log_ratio: [n], log(side / other)
+/// at the rows of `side`, which may be a part of them.
+double share_outside(const Tensor& log_ratio, const Samples& side, const Samples& other,
+                     const Encoding& encoding);
+
+std::vector<Warning> judge_support(const Support& support);
 
 /// Rows of `side` with a value beyond the range of `other`, or with a level, a point mass or a
 /// missing cell that it never has; of columns where so many are at one end that chance would do it

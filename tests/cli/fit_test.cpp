@@ -165,6 +165,8 @@ TEST(Fit, JsonResultAndModelInfoHoldEverything) {
   // KL of N(0.7, I) and N(0, I) in two dimensions: 0.49.
   EXPECT_NEAR(found["kl_numerator_denominator"]["value"], 0.49, 0.25);
   EXPECT_NEAR(found["ratio_on_denominator"]["mean"]["value"], 1, 0.4);
+  EXPECT_LT(found["outside"]["numerator"], 0.1);
+  EXPECT_TRUE(found.contains("auc_after_reweighting"));
   const Outcome info = run_tool(directory, {"info", "m.safetensors", "--format", "json"});
   expect_fine(info);
   const Json model = Json::parse(info.out);
