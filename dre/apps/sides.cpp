@@ -25,6 +25,13 @@ std::string columns_are(const Strings& names) {
               names.size() == 1 ? " is" : " are");
 }
 
+/// How to write columns that look like formatted numbers; nothing where there are none.
+std::string format_hint(const Strings& names) {
+  if (names.empty()) return "";
+  return text("; ", listed(names),
+              " could be numbers or dates: write them as 1234.5 and 2021-07-13 to have them used");
+}
+
 /// Raw names behind encoded columns, each once.
 Strings raw_names(const Encoding& encoding, const Strings& names) {
   Strings out;
@@ -190,10 +197,9 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   leave_out(plan.all_missing, "all-missing-column", "without any value");
   leave_out(plan.constant_text, "constant-column", "constant");
   leave_out(plan.id_like, "id-like-column", "different in nearly every row",
-            plan.formatted.empty() ? ""
-                                   : text("; ", listed(plan.formatted),
-                                          " could be numbers or dates: write them as 1234.5 and "
-                                          "2021-07-13 to have them used"));
+            format_hint(plan.formatted));
+  warn(plan.formatted_levels, "formatted-numbers", columns_are(plan.formatted_levels),
+       " taken as categories", format_hint(plan.formatted_levels), " as such");
   leave_out(plan.rare_levels, "rare-levels", "of so many levels that none has five rows");
   leave_out(plan.only_on_one_side, "one-sided-missing",
             "always missing on one side, never on the other,");
@@ -218,9 +224,11 @@ Sides load_sides(const SidesOptions& options) {
   use_encoding(plan, sides);
   warn_of_sampling(raw.numerator, sides);
   warn_of_sampling(raw.denominator, sides);
+  Strings formatted = plan.formatted;
+  formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());
   check_data(!sides.names.empty(), "no column is left to compare: ", listed(raw.names),
              raw.names.size() == 1 ? " holds" : " hold",
-             " one value, none, or a different one in every row");
+             " one value, none, or a different one in every row", format_hint(formatted));
   check_levels(sides.encoding, raw.numerator);
   check_levels(sides.encoding, raw.denominator);
   sides.numerator = encoded(raw.numerator, sides.encoding, raw.names);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dre/base/error.h"
+#include "dre/data/cell.h"
 #include "dre/data/date.h"
 #include "dre/data/place.h"
 
@@ -95,6 +96,16 @@ bool looks_formatted(const std::string& text) {
       std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   return digits && text.find_first_not_of("0123456789.,'/-:%$+ ()eE\xE2\x82\xAC\xC2\xA3") ==
                        std::string::npos;
+}
+
+/// Whether all levels do. Plain numbers alone are categories because somebody said so.
+bool are_formatted(const std::map<std::string, Counts>& levels) {
+  bool plain = true;
+  for (const auto& [level, count] : levels) {
+    if (!looks_formatted(level)) return false;
+    plain = plain && parse_cell(level).kind == Cell::Kind::number;
+  }
+  return !plain;
 }
 
 class Planner {
@@ -188,12 +199,12 @@ class Planner {
     const auto counts = count_levels(first, second);
     const int64_t missing = first.missing() + second.missing();
     const int64_t rows = first.rows() + second.rows() - missing;
+    const bool formatted = are_formatted(counts);
     if (is_identifier(counts, rows)) {
-      if (std::all_of(counts.begin(), counts.end(),
-                      [](const auto& one) { return looks_formatted(one.first); }))
-        plan_.formatted.push_back(first.name);
+      if (formatted) plan_.formatted.push_back(first.name);
       return plan_.id_like.push_back(first.name);
     }
+    if (formatted && counts.size() >= 10) plan_.formatted_levels.push_back(first.name);
     if (counts.size() == 1 && missing == 0) return plan_.constant_text.push_back(first.name);
 
     const double share = least_share * static_cast<double>(std::min(first.rows(), second.rows()));

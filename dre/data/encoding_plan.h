@@ -23,6 +23,7 @@ struct EncodingPlan {
   std::vector<std::string> constant_text;     ///< one text everywhere: left out
   std::vector<std::string> id_like;           ///< nearly every text is different: left out
   std::vector<std::string> formatted;         ///< of those: they look like formatted numbers
+  std::vector<std::string> formatted_levels;  ///< categories whose many levels do
   std::vector<std::string> row_numbers;       ///< whole numbers, none of them twice: kept
   std::vector<std::string> rare_levels;       ///< no level has 5 rows: left out
   std::vector<std::string> pooled;            ///< "zip (270 levels, 45 % of the rows)"

@@ -182,6 +182,33 @@ TEST(Sides, TablesAsTheyAre) {
   EXPECT_EQ(sides.denominator.x[0][4].item<double>() - sides.numerator.x[0][4].item<double>(), 31);
 }
 
+/// Decimal commas and the like: a table of them is taken as names or categories, with a hint.
+TEST(Sides, FormattedNumbersAreTold) {
+  const Directory directory;
+  const auto table = [](int offset, int step) {
+    std::string out = "x;y\n";
+    for (int i = 0; i < 60; ++i)
+      out += text((offset + i) / 10, ",", (offset + i) % 10, ";", i / step % 12, ",5\n");
+    return out;
+  };
+  const Sides sides = load_sides(two_files(directory, table(100, 1), table(500, 1)));
+  EXPECT_EQ(codes(sides), (Strings{"id-like-column", "formatted-numbers"}));
+  for (const auto& warning : sides.warnings)
+    expect_contains(warning.message, {"could be numbers or dates", "1234.5"});
+  auto options = two_files(directory, table(100, 1), table(500, 1));
+  options.columns = {"x"};
+  expect_contains(message_of([&] { load_sides(options); }),
+                  {"no column is left", "x could be numbers or dates"});
+  std::string plain = "x\n";
+  for (int i = 0; i < 60; ++i) plain += text(i % 12, "\n");
+  options = two_files(directory, plain, plain);
+  options.categorical = {"x"};
+  EXPECT_TRUE(codes(load_sides(options)).empty());
+  // Few levels are categories, whatever they look like.
+  EXPECT_EQ(codes(load_sides(two_files(directory, table(100, 10), table(500, 10)))),
+            Strings{"id-like-column"});
+}
+
 TEST(Sides, RowNumbersAreTold) {
   const Directory directory;
   std::string a = "id,x\n", b = a;
