@@ -66,10 +66,10 @@ std::string as_text(const CompareResult& result, double seconds) {
   out += summary_line("chi2", interval(d.chi_square, ""));
   out += summary_line("p-value", text(short_number(result.test.p_value), ", permutation of ",
                                       result.test.rows, " rows that the model did not see"));
-  out += summary_line(
-      "AUC", text(short_number(result.separation.before), ", after reweighting ",
-                  std::isnan(result.separation.after) ? "unknown"
-                                                      : short_number(result.separation.after)));
+  out += summary_line("AUC", text(short_number(result.separation.before), ", after reweighting ",
+                                  std::isnan(result.separation.after.value)
+                                      ? "unknown"
+                                      : short_number(result.separation.after.value)));
   out += summary_line("r on den", weight_text(result.weights));
   out += summary_line("1/r on num", weight_text(result.inverse_weights));
   out +=
@@ -105,7 +105,7 @@ std::string as_csv(const CompareResult& result) {
   const double none = std::nan("");
   add("p_value", result.test.p_value, none, none);
   add("auc", result.separation.before, none, none);
-  add("auc_after", result.separation.after, none, none);
+  add("auc_after", result.separation.after.value, none, none);
   add("effective_rows", result.weights.effective_rows, none, none);
   add("pareto_k", result.weights.pareto_k, none, none);
   add("outside_numerator", result.support.numerator_outside, none, none);

@@ -113,7 +113,6 @@ FitResult run_training(const FitConfig& config, const Sides& sides, CheckpointFi
   Checkpointing checkpointing;
   checkpointing.save = [&](const NamedTensors& state) { checkpoint.save(state); };
   checkpointing.resume = checkpoint.start(resume, progress);
-  const StopSignals signals;
   return fit(sides.numerator, sides.denominator, sides.names, config.fit, progress, checkpointing);
 }
 
@@ -146,6 +145,7 @@ int run(const Arguments& arguments) {
   const Sides sides = load_sides(config.sides);
   for (const auto& [code, message] : sides.warnings) progress.warn(code, message);
   CheckpointFile checkpoint(config.out, to_json(config.fit), sides.description);
+  const StopSignals signals;
   FitResult result = run_training(config, sides, checkpoint, arguments.resume, progress);
   if (result.interrupted) return report_interruption(checkpoint);
   warn_of_training(result, progress);

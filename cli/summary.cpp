@@ -104,13 +104,13 @@ std::string weight_line(const char* name, const Json& check) {
          (reliable ? "" : summary_line("", text("this mean says little here: ", reason)));
 }
 
-std::string reweighting_line(const Json& found) {
-  const double auc = number(found, "auc_after_reweighting");
-  return summary_line("reweighted", std::isnan(auc)
-                                        ? "too few rows are left to ask a fresh classifier"
-                                        : text("a fresh classifier tells the numerator from the "
-                                               "weighted denominator with AUC ",
-                                               two_decimals(auc), " (should be 0.5)"));
+std::string reweighting_line(const Json& auc) {
+  const bool known = std::isfinite(number(auc, "value"));
+  return summary_line("reweighted",
+                      known ? text("a fresh classifier tells the numerator from the weighted "
+                                   "denominator with AUC ",
+                                   measured(auc), " (should be 0.5)")
+                            : "too few rows are left to ask a fresh classifier");
 }
 
 std::string support_line(const Json& outside) {
@@ -130,7 +130,8 @@ std::string diagnostics_lines(const Json& found) {
   out += summary_line("KL(den||num)", measured(part(found, "kl_denominator_numerator")) + " nats");
   out += weight_line("E_den[r]", part(found, "ratio_on_denominator"));
   out += weight_line("E_num[1/r]", part(found, "inverse_ratio_on_numerator"));
-  if (found.contains("auc_after_reweighting")) out += reweighting_line(found);
+  if (found.contains("auc_after_reweighting"))
+    out += reweighting_line(found["auc_after_reweighting"]);
   if (found.contains("outside")) out += support_line(found["outside"]);
   for (const auto& [path, gap] : part(found, "path_disagreement").items())
     out += summary_line(

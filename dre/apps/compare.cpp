@@ -89,10 +89,10 @@ class Comparing {
 
   /// False: interrupted.
   bool reweight() {
-    const std::optional<double> found =
+    const std::optional<Measured> found =
         auc_after_reweighting(sides_.numerator, sides_.denominator, g1_, sides_.names, options_.fit,
                               options_.cross_fit.fit_rows, progress_);
-    out_.separation.after = found.value_or(NAN);
+    out_.separation.after = found.value_or(Measured{NAN, NAN});
     return found.has_value();
   }
 
@@ -171,7 +171,7 @@ class Comparing {
                          out_.support.numerator_outside > Support::noticed;
     const std::string use =
         spoiled ? "the denominator cannot be reweighted to the numerator reliably."
-        : std::isnan(out_.separation.after)
+        : std::isnan(out_.separation.after.value)
             ? "there are too few rows to tell whether the denominator can be reweighted to it."
             : "the denominator can be reweighted to the numerator.";
     return text("The tables differ ", how_far, " (", chance, ")", where, "; ", use);
@@ -256,7 +256,8 @@ nlohmann::json to_json(const CompareResult& result) {
         {"statistic", result.test.statistic},
         {"rows", result.test.rows},
         {"permutations", result.test.permutations}}},
-      {"auc", {{"before", result.separation.before}, {"after", number(result.separation.after)}}},
+      {"auc",
+       {{"before", result.separation.before}, {"after", number(result.separation.after.value)}}},
       {"weights", to_json(result.weights)},
       {"inverse_weights", to_json(result.inverse_weights)},
       {"outside",

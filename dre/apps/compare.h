@@ -27,7 +27,7 @@ struct CompareOptions {
 /// How well the log-ratio tells the sides apart.
 struct Separation {
   double before = 0;  ///< AUC of the out-of-fold log-ratios
-  double after = 0;   ///< AUC of a fresh classifier between numerator and reweighted denominator;
+  Measured after{};   ///< AUC of a fresh classifier between numerator and reweighted denominator;
                       ///< NaN where the weights leave too few rows to train one
 };
 

@@ -138,7 +138,13 @@ Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Samples& denominator) {
   torch::NoGradGuard no_grad;
   const Samples top = numerator.positive(), bottom = denominator.positive();
-  const Estimate at_top = estimator.log_ratio(top.x), at_bottom = estimator.log_ratio(bottom.x);
+  return diagnose(estimator, top, estimator.log_ratio(top.x), bottom,
+                  estimator.log_ratio(bottom.x));
+}
+
+Diagnostics diagnose(const Estimator& estimator, const Samples& top, const Estimate& at_top,
+                     const Samples& bottom, const Estimate& at_bottom) {
+  torch::NoGradGuard no_grad;
   check_finite(at_top, "numerator");
   check_finite(at_bottom, "denominator");
   const Tensor &f0 = at_top.log_ratio, &f1 = at_bottom.log_ratio;
@@ -176,7 +182,7 @@ nlohmann::json to_json(const Diagnostics& found) {
   if (found.support)
     json["outside"] = {{"numerator", found.support->numerator_outside},
                        {"denominator", found.support->denominator_outside}};
-  if (found.reweighted_auc) json["auc_after_reweighting"] = *found.reweighted_auc;
+  if (found.reweighted_auc) json["auc_after_reweighting"] = to_json(*found.reweighted_auc);
   return json;
 }
 

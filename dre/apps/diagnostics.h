@@ -58,9 +58,9 @@ struct Diagnostics {
   double quadrature_error = 0;        ///< the largest over the rows
   int64_t evaluations = 0;            ///< of the network, for the row that needed most
   Status status = Status::ok;
-  std::optional<Support> support;        ///< where the columns' encoding is known
-  std::optional<double> reweighted_auc;  ///< where a fresh classifier was asked; 0.5 is perfect,
-                                         ///< NaN where too few rows are left to train it
+  std::optional<Support> support;          ///< where the columns' encoding is known
+  std::optional<Measured> reweighted_auc;  ///< where a fresh classifier was asked; 0.5 is perfect,
+                                           ///< NaN where too few rows are left to train it
   std::vector<Warning> warnings;
 };
 
@@ -68,6 +68,11 @@ struct Diagnostics {
 /// Numerical error where log r is not finite at some of them.
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Samples& denominator);
+
+/// The same where the log-ratios are known; the rows have positive weights.
+Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
+                     const Estimate& at_numerator, const Samples& denominator,
+                     const Estimate& at_denominator);
 
 /// NaN and infinity become null.
 nlohmann::json to_json(const Diagnostics& diagnostics);

@@ -23,7 +23,7 @@ const std::vector<Named<Number>>& numbers() {
       {"chi2", [](const CompareResult& r) { return r.divergences.chi_square.value; }},
       {"p_value", [](const CompareResult& r) { return r.test.p_value; }},
       {"auc", [](const CompareResult& r) { return r.separation.before; }},
-      {"auc_after", [](const CompareResult& r) { return r.separation.after; }},
+      {"auc_after", [](const CompareResult& r) { return r.separation.after.value; }},
       {"pareto_k", [](const CompareResult& r) { return r.weights.pareto_k; }},
       {"effective_share",
        [](const CompareResult& r) {

@@ -9,24 +9,18 @@
 #include "dre/numeric/statistics.h"
 
 namespace dre {
+namespace {
 
-std::optional<double> auc_after_reweighting(const Samples& numerator, const Samples& denominator,
-                                            const Tensor& log_ratio,
-                                            const std::vector<std::string>& names,
-                                            FitOptions options, int64_t fit_rows,
-                                            Progress& progress) {
-  Context context;
-  context.seed = static_cast<uint64_t>(options.seed);
-  const Tensor weight = (log_ratio - log_ratio.max()).exp() * denominator.weights();
-  const Samples reweighted = make_samples(denominator.x, weight, "the denominator");
-  auto generator = context.generator("fresh classifier");
-  const Split top = split(numerator, 0.3, generator);
-  const Split bottom = split(reweighted, 0.3, generator);
-  const double needed = 2.0 * static_cast<double>(rows_needed(reweighted.columns()));
-  for (const Samples& part : {top.train, top.held_out, bottom.train, bottom.held_out})
-    if (effective_size(part) < needed) return NAN;
-  options.method = "nce";
-  options.seed += 2000;
+constexpr Measured unknown{NAN, NAN};
+
+/// Of two samples of one distribution.
+double auc_error(double rows0, double rows1) {
+  return std::sqrt((rows0 + rows1 + 1) / (12 * rows0 * rows1));
+}
+
+std::optional<Measured> fresh_auc(const Split& top, const Split& bottom,
+                                  const std::vector<std::string>& names, const FitOptions& options,
+                                  int64_t fit_rows, at::Generator& generator, Progress& progress) {
   const FitResult result =
       fit(sampled(top.train, fit_rows, generator), sampled(bottom.train, fit_rows, generator),
           names, options, progress);
@@ -34,18 +28,53 @@ std::optional<double> auc_after_reweighting(const Samples& numerator, const Samp
   const auto rate = [&](const Samples& side) {
     return result.estimator.log_ratio(side.x).log_ratio;
   };
-  return auc(rate(top.held_out), rate(bottom.held_out), top.held_out.weights(),
-             bottom.held_out.weights());
+  const Samples &judges0 = top.held_out, &judges1 = bottom.held_out;
+  return Measured{auc(rate(judges0), rate(judges1), judges0.weights(), judges1.weights()),
+                  auc_error(effective_size(judges0), effective_size(judges1))};
 }
 
-bool still_different(double auc) { return auc > 0.6; }
+}  // namespace
 
-std::vector<Warning> judge_reweighting(double auc) {
+std::optional<Measured> auc_after_reweighting(const Samples& numerator, const Samples& denominator,
+                                              const Tensor& log_ratio,
+                                              const std::vector<std::string>& names,
+                                              FitOptions options, int64_t fit_rows,
+                                              Progress& progress) {
+  Context context;
+  context.seed = static_cast<uint64_t>(options.seed);
+  const Tensor weight = (log_ratio - log_ratio.max()).exp() * denominator.weights();
+  const Samples reweighted = make_samples(denominator.x, weight, "the denominator");
+  const auto enough = [&](const Samples& part) {
+    return effective_size(part) >= 2.0 * static_cast<double>(rows_needed(part.columns()));
+  };
+  if (!enough(numerator) || !enough(reweighted)) return unknown;  // a few rows cannot be split
+  auto generator = context.generator("fresh classifier");
+  const Split top = split(numerator, 0.3, generator);
+  const Split bottom = split(reweighted, 0.3, generator);
+  for (const Samples& part : {top.train, top.held_out, bottom.train, bottom.held_out})
+    if (!enough(part)) return unknown;
+  options.method = "nce";
+  options.seed += 2000;
+  try {
+    return fresh_auc(top, bottom, names, options, fit_rows, generator, progress);
+  } catch (const Error& error) {
+    // What varies in a few rows of a table may not vary in a part of it. That is no reason to lose
+    // the work that is to be judged.
+    if (error.kind() != Error::Kind::data) throw;
+    return unknown;
+  }
+}
+
+bool still_different(const Measured& auc) {
+  return auc.value > 0.6 && auc.value - 0.5 > 3 * auc.standard_error;
+}
+
+std::vector<Warning> judge_reweighting(const Measured& auc) {
   if (still_different(auc))
     return {{"poor-reweighting", text("after reweighting a fresh classifier still tells the sides "
                                       "apart (AUC ",
-                                      std::round(auc * 1000) / 1000, ")")}};
-  if (std::isnan(auc))
+                                      std::round(auc.value * 1000) / 1000, ")")}};
+  if (std::isnan(auc.value))
     return {{"no-reweighting", "too few rows are left, after weighting, to test the reweighting"}};
   return {};
 }

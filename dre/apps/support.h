@@ -15,7 +15,7 @@ struct Support {
   double numerator_outside = 0;    ///< share of the numerator's rows
   double denominator_outside = 0;  ///< share of the denominator's rows
 
-  /// So few that chance and errors of log r would explain them.
+  /// Shares up to this one are explained by chance and by errors of log r.
   static constexpr double noticed = 0.01;
 };
 

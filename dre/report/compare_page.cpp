@@ -43,7 +43,7 @@ Section numbers_section(const CompareResult& result) {
   const WeightCheck& w = result.weights;
   return {"How far apart",
           {table, Facts{{{"AUC", number(result.separation.before)},
-                         {"AUC after reweighting", number(result.separation.after)},
+                         {"AUC after reweighting", number(result.separation.after.value)},
                          {"effective rows", text(count_text(w.effective_rows), " of ", w.rows)},
                          {"Pareto k of the weights",
                           text(number(w.pareto_k), ", good below ", number(w.pareto_threshold))},

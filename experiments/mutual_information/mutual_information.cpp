@@ -72,8 +72,9 @@ std::vector<Row> rows(const Settings& settings, const Scale& scale) {
   // 320.
   const double quadratic_rate =
       scale.dimension < 160 ? 2e-3 : 0.08 / static_cast<double>(scale.dimension);
-  // One of a layer's sums by about 0.6 rate width. By held-out loss 1.2e-2 is better than 6e-3 and
-  // 3e-3 with 960 units, 6e-3 than 3e-3 with 1 920, and 2.4e-2 than 1.2e-2 with 480.
+  // And what a unit sums up by about 0.6 rate width, hence 12 / width. By held-out loss 1.2e-2 is
+  // better than 6e-3 and 3e-3 with 960 units, 6e-3 than 3e-3 with 1 920, and 2.4e-2 than 1.2e-2
+  // with 480.
   const double network_rate = settings.pick(std::min(2e-2, 12 / static_cast<double>(width)), 6e-3);
   const int64_t parametric_steps = scale.dimension < 320 ? 6'000 : 12'000;
   for (const bool fresh : {true, false}) {

@@ -38,7 +38,7 @@ TEST(Compare, TellsWhatDiffersAndThatReweightingHelps) {
   EXPECT_LT(std::abs(result.columns[0].shift_reweighted), 0.3);
   EXPECT_GT(result.columns[0].joint, 10 * std::abs(result.columns[1].joint));
   EXPECT_NEAR(result.separation.before, 0.76, 0.05);
-  EXPECT_LT(std::abs(result.separation.after - 0.5), 0.1);
+  EXPECT_LT(std::abs(result.separation.after.value - 0.5), 0.1);
   expect_contains(result.verdict, {"differ", "x1"});
 }
 

@@ -49,6 +49,20 @@ TEST(Diagnostics, AgreeWithTheTruthForGaussians) {
   EXPECT_TRUE(found.paths.empty());
 }
 
+/// However sure, a mean that is off by less than 1 % harms nobody.
+TEST(Diagnostics, OnlyAHarmfulMeanIsTold) {
+  const auto codes = [](double mean) {
+    WeightCheck check;
+    check.mean = {mean, 5e-4};
+    check.reliable = true;
+    return judge_weights(check, "r", "denominator").size();
+  };
+  EXPECT_EQ(codes(1.005), 0u);
+  EXPECT_EQ(codes(0.995), 0u);
+  EXPECT_EQ(codes(1.02), 1u);
+  EXPECT_EQ(codes(0.98), 1u);
+}
+
 TEST(Diagnostics, AWrongScaleOfTheRatioIsNoticed) {
   World world = make_world(0.5);
   Member member = world.estimator.make_member("nce", {}, {});

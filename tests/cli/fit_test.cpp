@@ -151,6 +151,41 @@ TEST(Fit, WarningsGoToStandardErrorUnlessQuietAndIntoTheModel) {
                              "zscore of x0, x1", "written by"});
 }
 
+/// What a fresh classifier and the support say, with rows enough to ask and without.
+TEST(Fit, TellsWhatReweightingLeaves) {
+  const Directory directory;
+  directory.write("a.csv", csv(normal_rows(3000, 2, 0.3, 1), "x0,x1"));
+  directory.write("b.csv", csv(normal_rows(3000, 2, 0, 2), "x0,x1"));
+  const Arguments no_network = {"--method", "nce", "--steps", "0", "--out", "m.safetensors"};
+  const Outcome fitted = run_tool(directory, Arguments{"fit"} + two_files() + no_network);
+  expect_fine(fitted);
+  expect_contains(fitted.out, {"reweighted    a fresh classifier", "(should be 0.5)",
+                               "support       outside of the other side's: 0 % of the numerator"});
+  const Outcome info = run_tool(directory, {"info", "m.safetensors", "--format", "json"});
+  const Json auc = Json::parse(info.out)["record"]["diagnostics"]["auc_after_reweighting"];
+  EXPECT_NEAR(auc["value"].get<double>(), 0.5, 4 * auc["standard_error"].get<double>());
+  write_sides(directory, 60);
+  const Outcome few = run_tool(directory, Arguments{"fit"} + two_files() + no_network);
+  expect_fine(few);
+  expect_contains(few.out, {"too few rows are left to ask a fresh classifier"});
+  EXPECT_EQ(few.out.find("nan"), std::string::npos);
+}
+
+/// Ctrl-C in the last minute, while the fresh classifier learns, does not cost the model.
+TEST(Fit, AStopAfterTrainingKeepsTheModel) {
+  const Directory directory;
+  directory.write("a.csv", csv(normal_rows(20000, 2, 0.3, 1), "x0,x1"));
+  directory.write("b.csv", csv(normal_rows(20000, 2, 0, 2), "x0,x1"));
+  Process process(directory,
+                  Arguments{"fit"} + two_files() +
+                      Arguments{"--method", "nce", "--steps", "0", "--out", "m.safetensors"});
+  process.interrupt();
+  expect_fine(process.wait());
+  const Outcome info = run_tool(directory, {"info", "m.safetensors", "--format", "json"});
+  expect_fine(info);
+  EXPECT_FALSE(Json::parse(info.out)["record"]["diagnostics"].contains("auc_after_reweighting"));
+}
+
 TEST(Fit, JsonResultAndModelInfoHoldEverything) {
   const Directory directory;
   write_sides(directory);
@@ -166,7 +201,7 @@ TEST(Fit, JsonResultAndModelInfoHoldEverything) {
   EXPECT_NEAR(found["kl_numerator_denominator"]["value"], 0.49, 0.25);
   EXPECT_NEAR(found["ratio_on_denominator"]["mean"]["value"], 1, 0.4);
   EXPECT_LT(found["outside"]["numerator"], 0.1);
-  EXPECT_TRUE(found.contains("auc_after_reweighting"));
+  EXPECT_TRUE(found["auc_after_reweighting"]["value"].is_null());  // too few rows
   const Outcome info = run_tool(directory, {"info", "m.safetensors", "--format", "json"});
   expect_fine(info);
   const Json model = Json::parse(info.out);
