@@ -5,6 +5,25 @@
 #include "dre/base/error.h"
 
 namespace dre {
+namespace {
+
+/// Why a covariance with eigenvalues from `least` to `most` has no usable root: columns that
+/// determine each other, or only their units.
+[[noreturn]] void refuse(const Tensor& covariance, double least, double most) {
+  const Tensor deviation = covariance.diagonal().clamp_min(0).sqrt();
+  const double smallest = deviation.min().item<double>(), largest = deviation.max().item<double>();
+  const bool units =
+      smallest > 0 &&
+      at::linalg_eigvalsh(covariance / at::outer(deviation, deviation)).min().item<double>() >
+          1e-10;
+  if (units)
+    fail(Error::Kind::data, "the columns' units differ too much: standard deviations lie between ",
+         smallest, " and ", largest, "; scale the columns to similar sizes");
+  fail(Error::Kind::data, "the covariance is not positive definite: its eigenvalues lie between ",
+       least, " and ", most, "; leave out columns that others determine, or give more rows");
+}
+
+}  // namespace
 
 GaussianDensity::GaussianDensity(const Tensor& mean, const Tensor& covariance,
                                  const Context& context)
@@ -18,9 +37,7 @@ GaussianDensity::GaussianDensity(const Tensor& mean, const Tensor& covariance,
         covariance.sizes());
   const auto [variances, directions] = at::linalg_eigh(covariance64_);
   const double least = variances.min().item<double>(), most = variances.max().item<double>();
-  check_data(least > 1e-13 * most,
-             "the covariance is not positive definite: its eigenvalues lie between ", least,
-             " and ", most, "; leave out columns that others determine, or give more rows");
+  if (!(least > 1e-13 * most)) refuse(covariance64_, least, most);
   const auto root = [&, &v = variances, &q = directions](double power) {
     return at::matmul(q * v.pow(power), q.t()).to(context.options());
   };
