@@ -9,8 +9,8 @@
 #include "cli/flow_data.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
+#include "dre/apps/energy_fit.h"
 #include "dre/base/names.h"
-#include "dre/data/mnist.h"
 #include "dre/data/output.h"
 #include "dre/density/density_file.h"
 #include "dre/density/gaussian_density.h"
@@ -91,16 +91,11 @@ class TimeLimited final : public Progress {
   Clock::time_point start_ = Clock::now();
 };
 
-GaussianDensity fit_gaussian(const FlowData& data, int64_t draws, const Context& context) {
+DensityPtr fit_gaussian(const FlowData& data, int64_t draws, const Context& context) {
+  if (data.train.scalar_type() == torch::kUInt8) return gaussian_noise(data.train, draws, context);
   GaussianFit fit;
-  auto generator = context.device_generator("moments");
-  const bool pixels = data.train.scalar_type() == torch::kUInt8;
-  for (int64_t draw = 0; draw < (pixels ? draws : 1); ++draw)
-    for (const auto& block : data.train.split(10000)) {
-      const Tensor rows = block.to(context.device);
-      fit.add(pixels ? dequantise(rows, generator, torch::kFloat64).x : rows);
-    }
-  return fit.density(context);
+  for (const auto& block : data.train.split(10000)) fit.add(block.to(context.device));
+  return std::make_shared<GaussianDensity>(fit.density(context));
 }
 
 nlohmann::json training_json(const TrainResult& result) {
@@ -166,9 +161,7 @@ int run(const Arguments& arguments) {
   CheckpointFile checkpoint(config.out, config.deciding(), rows.description);
   if (config.density == "gaussian") checkpoint.start(arguments.resume, bar);  // of another fit
   const Fitted fitted = config.density == "gaussian"
-                            ? Fitted{std::make_shared<GaussianDensity>(
-                                         fit_gaussian(rows.data, config.draws, context)),
-                                     {}}
+                            ? Fitted{fit_gaussian(rows.data, config.draws, context), {}}
                             : fit_flow(arguments, rows, checkpoint, context, progress);
   if (fitted.interrupted && !progress.expired()) {
     std::cerr << who << ": interrupted; the state is in " << checkpoint.path()
