@@ -58,10 +58,10 @@ std::optional<Measured> auc_after_reweighting(const Samples& numerator, const Sa
   try {
     return fresh_auc(top, bottom, names, options, fit_rows, generator, progress);
   } catch (const Error& error) {
-    // What varies in a few rows of a table may not vary in a part of it. That is no reason to lose
-    // the work that is to be judged.
-    if (error.kind() != Error::Kind::data) throw;
-    return unknown;
+    // What varies in a few rows of a table may not vary in a part of it, and a part may be too
+    // small for its network. That is no reason to lose the work that is to be judged.
+    if (error.kind() == Error::Kind::data || error.kind() == Error::Kind::numerical) return unknown;
+    throw;
   }
 }
 
