@@ -48,20 +48,14 @@ void write_weights(const std::string& path, const WeightsResult& result) {
   writer->finish();
 }
 
-/// Every row of the source gets a weight, so none may be left out by sampling.
-void check_all_rows(const Sides& sides) {
-  for (const auto& warning : sides.warnings)
-    check_data(warning.code != "sampled-rows", warning.message,
-               "; weights are for every row: raise --max-rows");
-}
-
 int run(const WeightsConfig& config, const RunFlags& flags) {
   use_threads(static_cast<int>(config.threads));
   check_outputs({config.output, config.report}, config.sides.files());
   device_by_name(config.weights.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);
-  check_all_rows(sides);
+  check_data(!sides.denominator_is_sampled, "not all rows of the denominator fit into --max-rows ",
+             config.sides.max_rows, ", and every one of them gets a weight; raise it");
   const StopSignals signals;
   const WeightsResult result = importance_weights(sides, config.weights, progress);
   if (result.interrupted) {

@@ -100,7 +100,7 @@ class CrossFitting {
 
   FitResult fit_without(int64_t fold) {
     FitOptions own = fit_options_;
-    own.seed += fold;
+    own.seed = later_seed(own.seed, fold);
     auto generator = context_.generator(text("rows of fold ", fold));
     const auto others = [&](const Samples& side, const OutOfFold& rated) {
       return sampled(side.take(rows_where(rated.fold != fold)), options_.fit_rows, generator);

@@ -142,24 +142,25 @@ Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                   estimator.log_ratio(bottom.x));
 }
 
-Diagnostics diagnose(const Estimator& estimator, const Samples& top, const Estimate& at_top,
-                     const Samples& bottom, const Estimate& at_bottom) {
+Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
+                     const Estimate& at_numerator, const Samples& denominator,
+                     const Estimate& at_denominator) {
   torch::NoGradGuard no_grad;
-  check_finite(at_top, "numerator");
-  check_finite(at_bottom, "denominator");
-  const Tensor &f0 = at_top.log_ratio, &f1 = at_bottom.log_ratio;
-  const Tensor w0 = top.weights().cpu(), w1 = bottom.weights().cpu();
+  check_finite(at_numerator, "numerator");
+  check_finite(at_denominator, "denominator");
+  const Tensor &f0 = at_numerator.log_ratio, &f1 = at_denominator.log_ratio;
+  const Tensor w0 = numerator.weights().cpu(), w1 = denominator.weights().cpu();
   Diagnostics out;
   out.kl_numerator_denominator = {weighted_mean(f0, w0), standard_error(f0, w0)};
   out.kl_denominator_numerator = {-weighted_mean(f1, w1), standard_error(f1, w1)};
   out.denominator = check_weights(f1, w1, out.kl_numerator_denominator.value);
   out.numerator = check_weights(-f0, w0, out.kl_denominator_numerator.value);
-  out.paths = check_paths(
-      estimator, torch::cat({some_rows(top, path_rows / 2), some_rows(bottom, path_rows / 2)}));
+  out.paths = check_paths(estimator, torch::cat({some_rows(numerator, path_rows / 2),
+                                                 some_rows(denominator, path_rows / 2)}));
   out.quadrature_error =
-      std::max(at_top.error.max().item<double>(), at_bottom.error.max().item<double>());
-  out.evaluations = std::max(at_top.evaluations, at_bottom.evaluations);
-  out.status = at_top.status == Status::ok ? at_bottom.status : at_top.status;
+      std::max(at_numerator.error.max().item<double>(), at_denominator.error.max().item<double>());
+  out.evaluations = std::max(at_numerator.evaluations, at_denominator.evaluations);
+  out.status = at_numerator.status == Status::ok ? at_denominator.status : at_numerator.status;
   out.warnings = judge(out);
   return out;
 }

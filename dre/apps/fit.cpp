@@ -58,6 +58,13 @@ Samples cast(const Samples& side, const Context& context) {
   return {side.x.to(context.options()), side.weight};
 }
 
+void check_times(const FitOptions& options) {
+  const bool by_scores = options.method == "time" || options.method == "joint";
+  check(options.times.clip == 0 || options.objective.matching != "boundary" || !by_scores,
+        "--time-clip leaves out times that --matching boundary needs at the ends; use --matching "
+        "pathwise, or no clip");
+}
+
 /// The rows that training sees: those with atoms, as categories have, blurred alike on both sides.
 struct BlurredSides {
   Samples numerator, denominator;
@@ -134,10 +141,6 @@ class Fitting {
   void train(const std::string& method) {
     const auto start = std::chrono::steady_clock::now();
     const BridgeOptions bridge = resolve_bridge(options_, method);
-    check(options_.times.clip == 0 || options_.objective.matching != "boundary" ||
-              (method != "time" && method != "joint"),
-          "--time-clip leaves out times that --matching boundary needs at the ends; use --matching "
-          "pathwise, or no clip");
     Member member = result_.estimator.make_member(method, bridge, options_.score);
     const auto objective =
         make_objective(method, *member.score, member.gaussian->bridge_pointer(),
@@ -281,6 +284,7 @@ FitResult fit(const Samples& numerator, const Samples& denominator,
               const std::vector<std::string>& names, const FitOptions& options, Progress& progress,
               const Checkpointing& checkpointing) {
   validate(options);
+  check_times(options);
   options.columns.check_columns(names);
   return Fitting(numerator, denominator, names, options, progress, checkpointing).run();
 }

@@ -178,7 +178,7 @@ class Measuring {
       which = which.index_select(
           0, at::randperm(which.size(0), generator, torch::kInt64).slice(0, 0, most));
     FitOptions own = options_.fit;
-    own.seed += stream;
+    own.seed = later_seed(own.seed, stream);
     Quiet quiet(progress_, mutex_);
     const Tensor x = groups_.x.index_select(0, which), y = groups_.y.index_select(0, which);
     return options_.fit.method == "auto"

@@ -13,11 +13,6 @@ namespace {
 
 constexpr Measured unknown{NAN, NAN};
 
-/// Of two samples of one distribution.
-double auc_error(double rows0, double rows1) {
-  return std::sqrt((rows0 + rows1 + 1) / (12 * rows0 * rows1));
-}
-
 std::optional<Measured> fresh_auc(const Split& top, const Split& bottom,
                                   const std::vector<std::string>& names, const FitOptions& options,
                                   int64_t fit_rows, at::Generator& generator, Progress& progress) {
@@ -54,7 +49,7 @@ std::optional<Measured> auc_after_reweighting(const Samples& numerator, const Sa
   for (const Samples& part : {top.train, top.held_out, bottom.train, bottom.held_out})
     if (!enough(part)) return unknown;
   options.method = "nce";
-  options.seed += 2000;
+  options.seed = later_seed(options.seed, 2000);
   try {
     return fresh_auc(top, bottom, names, options, fit_rows, generator, progress);
   } catch (const Error& error) {

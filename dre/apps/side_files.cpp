@@ -170,12 +170,12 @@ void check_same_columns(const SidesOptions& options, const Strings& first, const
        "; choose common ones with --columns, or leave these out with --drop");
 }
 
-void check_weights(const Tensor& weight, const std::string& file, const std::string& column) {
-  const Tensor bad = (weight >= 0).logical_not().nonzero();  // NaN is bad too
+void check_weights(const RawSide& side, const std::string& column) {
+  const Tensor bad = (side.weight >= 0).logical_not().nonzero();  // NaN is bad too
   if (bad.size(0) == 0) return;
   const int64_t row = bad[0][0].item<int64_t>();
-  const double value = weight[row].item<double>();
-  fail(Error::Kind::data, Place{file, row + 1, 0, column}.describe(), ": the weight ",
+  const double value = side.weight[row].item<double>();
+  fail(Error::Kind::data, side.place(row, column).describe(), ": the weight ",
        std::isnan(value) ? "is missing" : text(value, " is negative"),
        "; weights must be 0 or more");
 }
@@ -203,10 +203,11 @@ RawSide raw_side(const std::string& what, const std::string& path, Frame frame,
   if (weight_column.empty()) return side;
   const TypedColumn weight = take_out(side.frame, weight_column, side.file, "weight");
   side.weight = torch::tensor(weight.numbers, torch::kFloat64);
-  check_weights(side.weight, side.file, weight_column);
+  check_weights(side, weight_column);
   return side;
 }
 
+/// The rows of one side of a file that has both.
 RawSide take_rows(const RawSide& all, const std::string& what, const Tensor& rows) {
   return {what, all.file, all.frame.take(rows),
           all.weight.defined() ? all.weight.index_select(0, rows) : Tensor{}};
@@ -256,12 +257,14 @@ std::string customary_numerator(const Strings& values) {
   return "";
 }
 
-Strings domain_values(const TypedColumn& domain, const SidesOptions& options) {
+Strings domain_values(const TypedColumn& domain, const Frame& frame, const SidesOptions& options) {
   const auto missing = std::find(domain.codes.begin(), domain.codes.end(), -1);
-  const int64_t row = missing - domain.codes.begin() + 1;
-  check_data(missing == domain.codes.end(),
-             Place{input_name(options.data), row, 0, options.domain_column}.describe(),
-             ": the value is missing; every row must belong to a side");
+  if (missing != domain.codes.end()) {
+    const int64_t row = frame.file_rows[static_cast<size_t>(missing - domain.codes.begin())];
+    fail(Error::Kind::data,
+         Place{input_name(options.data), row, 0, options.domain_column}.describe(),
+         ": the value is missing; every row must belong to a side");
+  }
   Strings values = domain.levels;
   std::sort(values.begin(), values.end());
   check_data(
@@ -294,7 +297,7 @@ RawSides read_one_file(const SidesOptions& options) {
   Frame frame = read_frame(*reader, options.data, options, 2 * options.max_rows);
   const TypedColumn domain =
       take_out(frame, options.domain_column, input_name(options.data), "domain");
-  const Strings values = domain_values(domain, options);
+  const Strings values = domain_values(domain, frame, options);
   const std::string numerator = choose_numerator(values, options);
   std::vector<int64_t> first, second;
   for (size_t i = 0; i < domain.codes.size(); ++i) {
@@ -314,6 +317,10 @@ RawSides read_one_file(const SidesOptions& options) {
 }
 
 }  // namespace
+
+Place RawSide::place(int64_t row, const std::string& column) const {
+  return {file, frame.file_rows[static_cast<size_t>(row)], 0, column};
+}
 
 bool uses_two_files(const SidesOptions& options) { return options.data.empty(); }
 

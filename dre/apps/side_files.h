@@ -17,6 +17,9 @@ struct RawSide {
   std::string file;
   Frame frame;    ///< without the weight and domain columns
   Tensor weight;  ///< [n]; undefined: all ones
+
+  /// Where a row of the frame stands in the file.
+  Place place(int64_t row, const std::string& column) const;
 };
 
 struct RawSides {

@@ -97,11 +97,19 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
   sides.names = sides.encoding.names();
 }
 
-void warn_of_sampling(const RawSide& raw, Sides& sides) {
-  if (raw.frame.rows == raw.frame.rows_read) return;
-  sides.warnings.push_back(
-      {"sampled-rows", text("a random sample of ", raw.frame.rows, " of the ", raw.frame.rows_read,
-                            " rows of ", raw.file, " is used; --max-rows sets how many")});
+void warn_of_sampling(const RawSides& raw, bool two_files, Sides& sides) {
+  const auto warn = [&](const RawSide& side, int64_t rows) {
+    if (side.frame.sampled)
+      sides.warnings.push_back(
+          {"sampled-rows", text("a random sample of ", rows, " of the ", side.frame.rows_read,
+                                " rows of ", side.file, " is used; --max-rows sets how many")});
+  };
+  if (two_files) {
+    warn(raw.numerator, raw.numerator.frame.rows);
+    warn(raw.denominator, raw.denominator.frame.rows);
+  } else {
+    warn(raw.numerator, raw.numerator.frame.rows + raw.denominator.frame.rows);
+  }
 }
 
 /// Squares of larger numbers would overflow.
@@ -109,9 +117,7 @@ void check_sizes(const Tensor& values, const Strings& names, const RawSide& raw)
   const Tensor bad = (values.abs() < 1e150).logical_not().nonzero();
   if (bad.size(0) == 0) return;
   const int64_t row = bad[0][0].item<int64_t>(), column = bad[0][1].item<int64_t>();
-  const bool all_rows = raw.frame.rows == raw.frame.rows_read;
-  fail(Error::Kind::data,
-       Place{raw.file, all_rows ? row + 1 : 0, 0, names[static_cast<size_t>(column)]}.describe(),
+  fail(Error::Kind::data, raw.place(row, names[static_cast<size_t>(column)]).describe(),
        ": the value ", values[row][column].item<double>(),
        " is beyond 1e150, which cannot be computed with; correct it, or write NA");
 }
@@ -222,8 +228,8 @@ Sides load_sides(const SidesOptions& options) {
   sides.description = raw.description;
   sides.description["dropped_columns"] = nlohmann::json::array();
   use_encoding(plan, sides);
-  warn_of_sampling(raw.numerator, sides);
-  warn_of_sampling(raw.denominator, sides);
+  warn_of_sampling(raw, uses_two_files(options), sides);
+  sides.denominator_is_sampled = raw.denominator.frame.sampled;
   Strings formatted = plan.formatted;
   formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());
   check_data(!sides.names.empty(), "no column is left to compare: ", listed(raw.names),

@@ -37,7 +37,8 @@ struct Sides {
   std::vector<std::string> names;  ///< of the encoded columns, in the order of the numerator's file
   nlohmann::json description;      ///< files, rows, checksums of the numbers, columns left out
   std::vector<Warning> warnings;
-  std::vector<std::string> apart;  ///< columns with values on one side only: not compared
+  std::vector<std::string> apart;       ///< columns with values on one side only: not compared
+  bool denominator_is_sampled = false;  ///< it has more rows than are here
 };
 
 /// What was noticed while a table was encoded, as a user should know it.

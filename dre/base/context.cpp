@@ -4,6 +4,8 @@
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 
+#include <limits>
+
 #include "dre/base/error.h"
 
 namespace dre {
@@ -34,6 +36,11 @@ at::Generator Context::device_generator(const std::string& name) const {
 
 Context Context::child(const std::string& name) const {
   return {device, dtype, stream_seed(seed, name)};
+}
+
+int64_t later_seed(int64_t seed, int64_t by) {
+  const uint64_t sum = static_cast<uint64_t>(seed) + static_cast<uint64_t>(by);
+  return static_cast<int64_t>(sum & std::numeric_limits<int64_t>::max());
 }
 
 torch::Device device_by_name(const std::string& name) {

@@ -29,6 +29,9 @@ struct Context {
   Context child(const std::string& name) const;
 };
 
+/// The seed of a part of a computation that has `seed`: `by` further, from the largest on to 0.
+int64_t later_seed(int64_t seed, int64_t by);
+
 /// "auto", "cpu" or "cuda"; throws when CUDA is asked for and this build or machine has none.
 torch::Device device_by_name(const std::string& name);
 

@@ -86,7 +86,7 @@ TypedColumn TypedColumn::take(const Tensor& rows) const {
 }
 
 Frame Frame::take(const Tensor& rows) const {
-  Frame out{{}, rows.size(0), rows.size(0)};
+  Frame out{{}, rows.size(0), rows_read, sampled, picked(file_rows, rows)};
   for (const auto& column : columns) out.columns.push_back(column.take(rows));
   return out;
 }
@@ -131,7 +131,10 @@ void FrameBuilder::add(const Table& block) {
   const std::vector<int64_t> places = place_rows(block.rows());
   for (size_t j = 0; j < columns_.size(); ++j)
     add_column(columns_[j], values.data_ptr<double>() + j, width, block.words[j], places);
-  rows_read_ += block.rows();
+  for (const int64_t place : places) {
+    ++rows_read_;
+    if (place >= 0) put(file_rows_, place, rows_read_);
+  }
 }
 
 void FrameBuilder::add_column(Growing& growing, const double* values, int64_t stride,
@@ -233,7 +236,7 @@ void FrameBuilder::judge(const Growing& growing) const {
 }
 
 Frame FrameBuilder::finish() && {
-  Frame frame{{}, rows_, rows_read_};
+  Frame frame{{}, rows_, rows_read_, rows_ < rows_read_, std::move(file_rows_)};
   for (auto& growing : columns_) {
     judge(growing);
     frame.columns.push_back(std::move(growing.column));

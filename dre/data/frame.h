@@ -35,9 +35,12 @@ struct TypedColumn {
 
 struct Frame {
   std::vector<TypedColumn> columns;
-  int64_t rows = 0;       ///< that are kept
-  int64_t rows_read = 0;  ///< that the file has
+  int64_t rows = 0;                     ///< that are kept
+  int64_t rows_read = 0;                ///< that the file has
+  bool sampled = false;                 ///< whether these were too many to keep them all
+  std::vector<int64_t> file_rows = {};  ///< number of each kept row in the file, from 1
 
+  /// The given rows, [m], int64.
   Frame take(const Tensor& rows) const;
 };
 
@@ -90,6 +93,7 @@ class FrameBuilder final {
   FrameOptions options_;
   std::vector<Growing> columns_;
   int64_t rows_ = 0, rows_read_ = 0;
+  std::vector<int64_t> file_rows_;
   at::Generator generator_;
 };
 

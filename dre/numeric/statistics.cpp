@@ -119,6 +119,10 @@ double auc(const Tensor& positive, const Tensor& negative, const Tensor& positiv
   return (wp * (less + less_or_equal)).sum().item<double>() / 2;
 }
 
+double auc_error(double positive_rows, double negative_rows) {
+  return std::sqrt((positive_rows + negative_rows + 1) / (12 * positive_rows * negative_rows));
+}
+
 double distance_from_uniform(const Tensor& values) {
   check(values.dim() == 1 && values.size(0) > 0, "values must be a column with rows, got ",
         values.sizes());

@@ -37,6 +37,10 @@ double sample_quantile(const Tensor& values, double probability);
 double auc(const Tensor& positive, const Tensor& negative, const Tensor& positive_weights = {},
            const Tensor& negative_weights = {});
 
+/// Standard deviation of auc() between two samples of one continuous distribution, of so many rows
+/// each; weighted rows count as their effective number.
+double auc_error(double positive_rows, double negative_rows);
+
 /// Kolmogorov and Smirnov: the largest gap between the distribution function of the values and that
 /// of the uniform distribution on [0, 1]. values: [n]
 double distance_from_uniform(const Tensor& values);

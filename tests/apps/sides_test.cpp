@@ -294,6 +294,33 @@ TEST(Sides, OfManyRowsASampleIsUsed) {
   EXPECT_EQ(sides.denominator.rows(), 80);
   EXPECT_EQ(codes(sides), Strings{"sampled-rows"});
   expect_contains(sides.warnings[0].message, {"100 of the 500 rows", "--max-rows"});
+  EXPECT_FALSE(sides.denominator_is_sampled);
+  options = one_file(directory, "0", "1");
+  EXPECT_TRUE(codes(load_sides(options)).empty());
+  options.max_rows = 15;  // of each side: 30 of the file
+  const Sides both = load_sides(options);
+  EXPECT_EQ(both.numerator.rows() + both.denominator.rows(), 30);
+  EXPECT_EQ(codes(both), Strings{"sampled-rows"});
+  expect_contains(both.warnings[0].message, {"30 of the 40 rows"});
+  EXPECT_TRUE(both.denominator_is_sampled);
+}
+
+TEST(Sides, ErrorsTellTheRowOfTheFile) {
+  const Directory directory;
+  const auto with = [&](const std::string& header, const std::string& at_28) {
+    std::string all = header + "\n";
+    for (int i = 1; i <= 40; ++i) all += i == 28 ? at_28 + "\n" : text(i, ",", i % 2, ",1\n");
+    SidesOptions options;
+    options.data = directory.write("all.csv", all);
+    options.domain_column = "side";
+    return options;
+  };
+  auto options = with("x,side,z", "1e200,0,1");
+  const std::string place = "all.csv: row 28, column ";
+  expect_contains(message_of([&] { load_sides(options); }), {place + "'x'", "1e150"});
+  options = with("x,side,w", "1,0,-1");
+  options.weight_column = "w";
+  expect_contains(message_of([&] { load_sides(options); }), {place + "'w'", "negative"});
 }
 
 TEST(Sides, MoreColumnsThanTheRowsCanCarryAreRefused) {

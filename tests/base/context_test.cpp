@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 
@@ -21,6 +23,13 @@ TEST(Context, SeedAndNameDecideTheStream) {
   Context other = context;
   other.seed = 6;
   EXPECT_FALSE(torch::equal(draws(context, "batches"), draws(other, "batches")));
+}
+
+TEST(Context, LaterSeedsStaySeeds) {
+  EXPECT_EQ(later_seed(3, 1000), 1003);
+  const int64_t largest = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(later_seed(largest, 0), largest);
+  EXPECT_EQ(later_seed(largest, 3), 2);
 }
 
 TEST(Context, UnknownDevicesAreRefused) {

@@ -67,6 +67,18 @@ TEST(Weights, OneForEveryRow) {
   EXPECT_EQ(loud.out, "");
 }
 
+TEST(Weights, OfTheSourceNoRowMayBeLeftOut) {
+  const Directory directory;
+  write_sides(directory);
+  directory.write("few.csv", csv(normal_rows(200, 2, 0, 3), "x0,x1"));
+  const Arguments most = {"--output", "w.csv", "--max-rows", "300"};
+  const Outcome source = run_tool(directory, quick("weights", two_files() + most));
+  EXPECT_EQ(source.code, 3);
+  expect_contains(source.err, {"denominator", "--max-rows 300"});
+  expect_fine(run_tool(directory, quick("weights", two_files("a.csv", "few.csv") + most)));
+  EXPECT_EQ(numbers(directory.read("w.csv")).size(), 200);
+}
+
 TEST(Information, QuietPrintsOneNumberAndNothingElse) {
   const Directory directory;
   Rows rows = normal_rows(600, 2, 0, 5);

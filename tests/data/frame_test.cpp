@@ -117,6 +117,12 @@ TEST(Frame, OfMoreRowsAFairSampleIsKept) {
   // The mean of 1000 of 0..3999: standard error 1155 / sqrt(1000) * sqrt(3/4) = 31.6
   EXPECT_NEAR(kept.mean().item<double>(), 1999.5, 4 * 31.6);
   EXPECT_EQ(std::get<0>(at::_unique(kept)).size(0), 1000);
+  EXPECT_TRUE(frame.sampled);
+  EXPECT_TRUE(torch::tensor(frame.file_rows).equal((kept + 1).to(torch::kInt64)));
+  const Frame some = frame.take(torch::tensor({998, 3}));
+  EXPECT_EQ(some.file_rows[0], some.columns[0].numbers[0] + 1);
+  EXPECT_EQ(some.rows_read, 4000);
+  EXPECT_FALSE(read_frame(csv).sampled);
 }
 
 TEST(Frame, TextsThatAllDifferAreGivenUp) {

@@ -107,6 +107,20 @@ TEST(Statistics, AucCountsPairsAndHalvesTies) {
   EXPECT_NEAR(auc(a.exp(), b.exp(), wa, wb), brute, 1e-14);
 }
 
+TEST(Statistics, AucErrorIsTheSpreadOverAllOrders) {
+  // Two of five rows are positive; all ten choices are as likely.
+  std::vector<double> found;
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < i; ++j) {
+      const Tensor values = torch::arange(5, torch::kFloat64);
+      const Tensor positive = (values == i) | (values == j);
+      found.push_back(auc(values.masked_select(positive), values.masked_select(~positive)));
+    }
+  const Tensor all = torch::tensor(found, torch::kFloat64);
+  EXPECT_NEAR(weighted_mean(all), 0.5, 1e-15);
+  EXPECT_NEAR(auc_error(2, 3), std::sqrt(weighted_variance(all)), 1e-15);
+}
+
 TEST(Statistics, RankCorrelation) {
   EXPECT_TRUE(torch::equal(ranks(of({10, 20, 10, 5})), of({2.5, 4, 2.5, 1})));
   const Tensor x = draws(30, "x");
