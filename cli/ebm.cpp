@@ -209,11 +209,14 @@ struct EvalConfig {
 };
 
 std::string eval_text(const EnergyReport& report) {
-  std::string lines = summary_line("images", text(report.rows)) +
-                      summary_line("noise model", bits_text(report.noise)) +
-                      summary_line("direct", bits_text(report.direct)) +
-                      summary_line("corrected", text(bits_text(report.corrected), ", ",
-                                                     report.direct_evaluations, " evaluations"));
+  std::string lines =
+      summary_line("images", text(report.rows)) +
+      summary_line("noise model", bits_text(report.noise)) +
+      summary_line("direct",
+                   text(bits_text(report.direct),
+                        ", which believes that the energy is normalised; --anneal tests it")) +
+      summary_line("corrected", text(bits_text(report.corrected), ", ", report.direct_evaluations,
+                                     " evaluations"));
   if (report.flow_evaluations > 0)
     lines += summary_line("flow, variance head", bits_text(report.flow_by_variance)) +
              summary_line("flow, exact", text(bits_text(report.flow), ", ", report.flow_evaluations,
@@ -283,6 +286,9 @@ int eval(int argc, char** argv) {
     }
     if (!found.back().finished) return interrupted(who);
     for (const auto& report : found) lines += anneal_text(report);
+    const auto warnings = judge_annealing(found.back(), file.model->dimension());
+    for (const auto& [code, message] : warnings) progress.warn(code, message);
+    json["warnings"] = warnings_json(warnings);
     json["annealed"] = to_json(found.front());
     if (config.anneal_doubled) json["annealed_doubled"] = to_json(found.back());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dre/base/error.h"
 #include "dre/data/mnist.h"
 
 namespace dre {
@@ -108,6 +109,27 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
       images.log_determinant.index_select(0, rows_there).to(backward.values.options());
   report.raise = carried_over(images.bits, bits_per_dimension(backward.values, back, d), rows);
   return report;
+}
+
+std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension) {
+  constexpr double noticed_bits = 0.01, few_chains = 3;
+  const double nats = static_cast<double>(dimension) * std::log(2.0);
+  const double surely = report.log_normaliser - 3 * report.log_normaliser_error;
+  const auto rounded = [](double value) { return std::round(value * 1000) / 1000; };
+  std::vector<Warning> warnings;
+  // Z by AIS is right on average, so that it is hardly ever far too large; it may be too small.
+  if (surely > noticed_bits * nats)
+    warnings.push_back(
+        {"not-normalised",
+         text("the energy is not normalised: its log Z is ", rounded(report.log_normaliser),
+              " nats or more, which makes ", rounded(report.log_normaliser / nats),
+              " bits more than the corrected figure, at least ", rounded(report.ais.value))});
+  if (report.effective_chains < few_chains)
+    warnings.push_back(
+        {"few-chains", text("AIS hangs on ", rounded(report.effective_chains),
+                            " of its chains: its error is larger than the one shown; give more "
+                            "--anneal-steps or --chains")});
+  return warnings;
 }
 
 nlohmann::json to_json(const EnergyAnnealReport& report) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dre/apps/energy_tilt.h"
+#include "dre/apps/warning.h"
 
 namespace dre {
 
@@ -22,6 +23,9 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyEvaluateOptions& options,
                                  const EnergyAnnealOptions& anneal, at::Generator& generator,
                                  Progress& progress);
+
+/// Direct bits that leave out a large normaliser, and an estimate that hangs on a chain or two.
+std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension);
 
 nlohmann::json to_json(const EnergyAnnealReport& report);
 

@@ -51,7 +51,8 @@ Conv add_conv(Parameters& parameters, const std::string& name, const ConvShape& 
 
 GroupNorm add_norm(Parameters& parameters, const std::string& name, int64_t channels,
                    int64_t groups, const Context& context) {
-  check(channels % groups == 0, channels, " channels do not make ", groups, " equal groups");
+  check(channels % groups == 0, channels, " channels do not make ", groups,
+        " equal groups; choose another width, or fewer groups");
   return {parameters.add(name + ".weight", at::ones({channels}, context.options())),
           parameters.add(name + ".bias", at::zeros({channels}, context.options())), groups};
 }

@@ -77,11 +77,24 @@ TEST(EnergyAnnealing, TheNormaliserIsTakenOffTheBits) {
   EXPECT_NEAR(raised.log_normaliser, 5, 1e-4);
   EXPECT_NEAR(raised.ais.value, plain.ais.value, 1e-5);
   EXPECT_NEAR(raised.raise.value, plain.ais.value, 1e-5);
+  EXPECT_TRUE(judge_annealing(plain, set.model->dimension()).empty());
+  const auto warnings = judge_annealing(raised, set.model->dimension());
+  ASSERT_EQ(warnings.size(), 1);
+  EXPECT_EQ(warnings[0].code, "not-normalised");
 
   const EnergyReport report = evaluate();
   const double bits = 5 / (static_cast<double>(set.model->dimension()) * std::log(2.0));
   EXPECT_NEAR(report.direct.value, report.noise.value, 1e-5) << "without the correction";
   EXPECT_NEAR(report.corrected.value, report.noise.value - bits, 1e-5);
+}
+
+TEST(EnergyAnnealing, AnEstimateOfOneChainIsTold) {
+  EnergyAnnealReport report;
+  report.log_normaliser = 8, report.log_normaliser_error = 1;  // 0.0147 bits, 0.0092 of them sure
+  report.effective_chains = 1.2;
+  const auto warnings = judge_annealing(report, 784);
+  ASSERT_EQ(warnings.size(), 1);
+  EXPECT_EQ(warnings[0].code, "few-chains");
 }
 
 /// A stop ends every stage: the energies of the images, the pilot runs, both annealings.
