@@ -10,9 +10,13 @@
 namespace dre::cli {
 
 std::string weight_text(const WeightCheck& check) {
-  return text("worth ", count_text(check.effective_rows), " of ", check.rows, " rows, Pareto k ",
-              short_number(check.pareto_k), " (good below ", short_number(check.pareto_threshold),
-              "), mean ", with_error(check.mean.value, check.mean.standard_error),
+  const std::string tail = std::isfinite(check.pareto_k)
+                               ? text("Pareto k ", short_number(check.pareto_k), " (good below ",
+                                      short_number(check.pareto_threshold), ")")
+                           : std::isnan(check.pareto_k) ? "too few for a Pareto k"
+                                                        : "without a tail";
+  return text("worth ", count_text(check.effective_rows), " of ", check.rows, " rows, ", tail,
+              ", mean ", with_error(check.mean.value, check.mean.standard_error),
               check.reliable ? " (should be 1)" : " (says little here)");
 }
 

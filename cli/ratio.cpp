@@ -94,7 +94,9 @@ class Rating {
 /// A block of raw cells in the columns of the model.
 Tensor encode(const Estimator& estimator, const Table& block, const std::string& file,
               Counts& counts) {
-  FrameBuilder builder(file, block.columns, estimator.encoding.frame_options());
+  FrameOptions options = estimator.encoding.frame_options();
+  options.rows_before = counts.rows;
+  FrameBuilder builder(file, block.columns, options);
   builder.add(block);
   const Encoding::Result result = estimator.encoding.encode(std::move(builder).finish());
   check_data(result.missing_row == 0,

@@ -36,7 +36,7 @@ Part make_part(const Samples& side, const Tensor& fold, const Tensor& log_weight
   part.share = weight / weight.sum();
   if (log_weight.defined()) {
     const Tensor own = log_weight.index_select(0, rows);
-    const Tensor scaled = (own - own.max()).exp() * part.share;
+    const Tensor scaled = scaled_weights(own, part.share);
     part.reweighted = scaled / scaled.sum();
   }
   return part;
@@ -51,10 +51,16 @@ double largest_gap(const Tensor& x0, const Tensor& share0, const Tensor& x1, con
   return jump.masked_select(last).abs().max().item<double>();
 }
 
+/// Of the means with shares share0 and `weighted`, in standard deviations of both sides; NaN where
+/// shares are all zero.
 double standardised_shift(const Tensor& x0, const Tensor& share0, const Tensor& x1,
-                          const Tensor& share1, double deviation) {
+                          const Tensor& share1, const Tensor& weighted) {
+  for (const Tensor* share : {&share0, &share1, &weighted})
+    if (share->sum().item<double>() == 0) return NAN;
+  const double deviation =
+      std::sqrt(0.5 * (weighted_variance(x0, share0) + weighted_variance(x1, share1)));
   if (deviation == 0) return 0;
-  return ((share0 * x0).sum() - (share1 * x1).sum()).item<double>() / deviation;
+  return ((share0 * x0).sum() - (weighted * x1).sum()).item<double>() / deviation;
 }
 
 std::vector<double> list(const Tensor& values) {
@@ -112,18 +118,16 @@ class ColumnView {
     const Tensor y0 = marked(x0, none0), y1 = marked(x1, none1);
     out.distance = largest_gap(y0, top.share, y1, bottom.share);
     out.distance_reweighted = largest_gap(y0, top.share, y1, bottom.reweighted);
-    // Everything else is about the values that are there.
+    // Everything else is about the values that are there; all zero where there are none.
     const auto there = [](const Tensor& share, const Tensor& none) {
       const Tensor some = share.masked_fill(none, 0);
       const Tensor sum = some.sum();
-      return sum.item<double>() > 0 ? some / sum : share;
+      return sum.item<double>() > 0 ? some / sum : some;
     };
     const Tensor share0 = there(top.share, none0), share1 = there(bottom.share, none1);
     const Tensor again = there(bottom.reweighted, none1);
-    const double deviation =
-        std::sqrt(0.5 * (weighted_variance(x0, share0) + weighted_variance(x1, share1)));
-    out.shift = standardised_shift(x0, share0, x1, share1, deviation);
-    out.shift_reweighted = standardised_shift(x0, share0, x1, again, deviation);
+    out.shift = standardised_shift(x0, share0, x1, share1, share1);
+    out.shift_reweighted = standardised_shift(x0, share0, x1, share1, again);
     // Bins reach over the middle of both sides; the outer ones take the rest.
     const Tensor both =
         torch::cat({x0.masked_select(none0.logical_not()), x1.masked_select(none1.logical_not())});

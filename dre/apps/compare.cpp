@@ -12,7 +12,6 @@
 namespace dre {
 namespace {
 
-constexpr double finite_variance = 0.5;  // of the weights: their Pareto k below it
 constexpr int64_t histogram_bins = 40;
 constexpr int64_t path_rows_a_side = 100;
 
@@ -63,8 +62,8 @@ class Comparing {
     const Tensor w0 = sides_.numerator.weights(), w1 = sides_.denominator.weights();
     out_.weights = checked(g1_, w1, weighted_mean(g0_, w0));
     out_.inverse_weights = checked(-g0_, w0, -weighted_mean(g1_, w1));
-    const bool finite_chi2 = !(out_.weights.pareto_k >= finite_variance);  // NaN: no tail at all
-    out_.divergences = compared_divergences(f, rated_, out_.test, finite_chi2, options_.level);
+    out_.divergences =
+        compared_divergences(f, rated_, out_.test, out_.weights.pareto_k, options_.level);
     out_.separation.before = auc(f.f0, f.f1, w0, w1);
   }
 
@@ -219,9 +218,9 @@ void CompareOptions::visit(OptionVisitor& v) {
 }
 
 Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
-                                 const TwoSampleTest& test, bool finite_chi2, double level) {
+                                 const TwoSampleTest& test, double tail, double level) {
   Divergences found =
-      measure_divergences(f, rated.numerator.fold, rated.denominator.fold, finite_chi2, level);
+      measure_divergences(f, rated.numerator.fold, rated.denominator.fold, tail, level);
   allow_for_bias(found, f, test.rated, test.numerator_rows, test.denominator_rows);
   if (test.p_value > 1 - level) include_zero(found);
   return found;

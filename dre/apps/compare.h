@@ -59,9 +59,9 @@ struct CompareResult {
 };
 
 /// Divergences whose intervals allow for refitting, for what is left to learn, and for a test that
-/// finds no difference.
+/// finds no difference. `tail`: the Pareto k of the weights.
 Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
-                                 const TwoSampleTest& test, bool finite_chi2, double level);
+                                 const TwoSampleTest& test, double tail, double level);
 
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress);
 

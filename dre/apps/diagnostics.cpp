@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dre/base/error.h"
 #include "dre/numeric/pareto.h"
@@ -90,12 +91,11 @@ WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double
   out.effective_rows = effective_sample_size(scaled * weight);
   if (out.rows >= rows_for_tail) {
     const TailFit tail = fit_tail(log_weight + weight.log());
-    out.pareto_k = tail.k;
+    out.pareto_k = std::isnan(tail.k) ? -std::numeric_limits<double>::infinity() : tail.k;
     out.pareto_threshold = tail.threshold;
   }
-  // Equal weights have no tail and no k.
   const bool believed =
-      divergence <= largest_testable_divergence && !(out.pareto_k >= out.pareto_threshold);
+      divergence <= largest_testable_divergence && out.pareto_k < out.pareto_threshold;
   out.reliable = out.rows >= rows_for_tail && (believed || surely_above_one(out.mean));
   return out;
 }
@@ -118,7 +118,7 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
 
 std::vector<double> largest_weights(const Tensor& log_weight, const Tensor& weight) {
   const int64_t most = 200;
-  const Tensor scaled = (log_weight - log_weight.max()).exp() * weight;
+  const Tensor scaled = scaled_weights(log_weight, weight);
   const Tensor largest = std::get<0>((scaled / scaled.mean()).sort(0, /*descending=*/true))
                              .slice(0, 0, std::min(most, scaled.size(0)))
                              .contiguous();

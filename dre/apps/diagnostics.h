@@ -18,8 +18,8 @@ namespace dre {
 /// Weights w = r on denominator rows, or w = 1/r on numerator rows: they turn one side into the
 /// other, and their mean is 1 for the true ratio.
 struct WeightCheck {
-  Measured mean;                ///< E[w]
-  double pareto_k = 0;          ///< tail of the weights; NaN for fewer than rows_for_tail
+  Measured mean;        ///< E[w]
+  double pareto_k = 0;  ///< tail of the weights; -infinity: none, NaN: fewer than rows_for_tail
   double pareto_threshold = 0;  ///< k̂ is good below it
   double effective_rows = 0;    ///< Kish, of `rows`
   int64_t rows = 0;

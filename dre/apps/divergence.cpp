@@ -98,11 +98,23 @@ Statistic mean_of_numerator(const Tensor& value0, const Tensor& slope0, const Te
   return {value0, slope0, none, none};
 }
 
-/// E[max(0, g - c)] over `own` rows, c the tenth largest value of the `other` side's.
-double unseen_part(const Tensor& own, const Tensor& weight, const Tensor& other) {
+/// E[max(0, g - c)] over `own` rows, c the tenth largest value of the `other` side's rows that have
+/// a weight.
+double unseen_part(const Tensor& own, const Tensor& weight, const Tensor& all_others,
+                   const Tensor& other_weight) {
+  const Tensor other =
+      other_weight.defined() ? all_others.masked_select(other_weight > 0) : all_others;
   const int64_t shown = std::min(rows_that_show, other.size(0));
   const double most = std::get<0>(other.topk(shown))[shown - 1].item<double>();
   return weighted_mean((own - most).clamp_min(0), weight);
+}
+
+/// Whether the mean of exp(f) is above 1 by more than chance: what a sample misses of a heavy tail
+/// could only have added to it.
+bool surely_above_one(const RatedRows& rows) {
+  const Tensor scaled = scaled_weights(rows.log_ratio, torch::ones_like(rows.log_ratio));
+  const double one = std::exp(-rows.log_ratio.max().item<double>());
+  return weighted_mean(scaled, rows.weight) - one > 3 * standard_error(scaled, rows.weight);
 }
 
 }  // namespace
@@ -111,9 +123,10 @@ LogisticLine calibrate(const TwoScores& scores) {
   const auto rated = [](const Tensor& f, const Tensor& weight) -> RatedRows {
     return {f, weight.defined() ? weight : torch::ones_like(f)};
   };
-  const double deciding =
-      deciding_rows(rated(scores.f0, scores.weight0), rated(scores.f1, scores.weight1));
-  if (deciding < fewest_deciding_rows) return {};
+  const RatedRows top = rated(scores.f0, scores.weight0), bottom = rated(scores.f1, scores.weight1);
+  const bool many = deciding_rows(top, bottom) >= fewest_deciding_rows;
+  const RatedRows inverse{-top.log_ratio, top.weight};
+  if (!many && !surely_above_one(bottom) && !surely_above_one(inverse)) return {};
   return fit_logistic_line(scores);
 }
 
@@ -129,10 +142,12 @@ void check_finite_ratios(const TwoScores& f) {
 }
 
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
-                                bool finite_chi2, double level) {
+                                double tail, double level) {
   const at::NoGradGuard no_grad;
   check_finite_ratios(f);
   const double infinity = std::numeric_limits<double>::infinity();
+  // Weights of a tail k have moments below order 1/k: chi2 is their second, its error the third.
+  const bool finite_chi2 = tail < 1.0 / 2, bounded_chi2 = tail < 1.0 / 3;
   Divergences out;
   out.level = level;
   out.calibration = calibrate(f);
@@ -142,8 +157,8 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   out.kl_numerator_denominator =
       rows.measure(mean_of_numerator(g0, torch::ones_like(g0), g1), infinity);
   out.kl_denominator_numerator = rows.measure({none0, none0, -g1, -torch::ones_like(g1)}, infinity);
-  out.kl_numerator_denominator.unseen = unseen_part(g0, f.weight0, g1);
-  out.kl_denominator_numerator.unseen = unseen_part(-g1, f.weight1, -g0);
+  out.kl_numerator_denominator.unseen = unseen_part(g0, f.weight0, g1, f.weight1);
+  out.kl_denominator_numerator.unseen = unseen_part(-g1, f.weight1, -g0, f.weight0);
   out.jensen_shannon =
       rows.measure({-0.5 * torch::softplus(-g0), 0.5 * torch::sigmoid(-g0),
                     -0.5 * torch::softplus(g1), -0.5 * torch::sigmoid(g1), std::numbers::ln2,
@@ -159,6 +174,7 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
     s.constant = -1;
     s.least = [](double shift) { return std::expm1(shift * shift); };
     out.chi_square = rows.measure(s, infinity);
+    if (!bounded_chi2) out.chi_square.high = infinity;
   }
   return out;
 }

@@ -41,16 +41,17 @@ struct Divergences {
 };
 
 /// The line that recalibrates out-of-fold log-ratios; the identity where fewer than 100 rows of a
-/// side are close enough to the other to say anything.
+/// side are close enough to the other to say anything, and no mean of r or 1/r is surely above 1.
 LogisticLine calibrate(const TwoScores& scores);
 
 /// Numerical error where a log-ratio is not finite.
 void check_finite_ratios(const TwoScores& f);
 
-/// f: out-of-fold log-ratios and weights of the rows; folds: [n0] and [n1], int64. `finite_chi2`:
-/// whether the tail of the weights lets chi2 have a variance.
+/// f: out-of-fold log-ratios and weights of the rows; folds: [n0] and [n1], int64. `tail`: the
+/// Pareto k of the weights; chi2 is NaN from 1/2 on, and where it is unknown, and has no upper end
+/// from 1/3 on.
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
-                                bool finite_chi2, double level);
+                                double tail, double level);
 
 /// Raises the upper ends. `half` are log-ratios by a model that was fitted to half of the rows, of
 /// rows0 and rows1 of those in `f`, which it did not see.

@@ -129,8 +129,10 @@ class Measuring {
     partner_ = torch::arange(fold_.size(0));
     for (int64_t fold = 0; fold < options.cross_fit.folds; ++fold) {
       const Tensor mine = rows_of(fold);
+      // Around one circle, so that nobody is paired with itself.
       const Tensor order = at::randperm(mine.size(0), generator, torch::kInt64);
-      partner_.index_copy_(0, mine, mine.index_select(0, order));
+      const Tensor circle = mine.index_select(0, order);
+      partner_.index_copy_(0, circle, circle.roll(1));
     }
     joint_ = Opinions::empty(groups.x.size(0));
     shuffled_ = Opinions::empty(groups.x.size(0));
@@ -250,7 +252,7 @@ class Measuring {
     const at::NoGradGuard no_grad;
     const double share = learned_share(joint_, {}, shuffled_, {}, kept_);
     const TwoScores f{joint_.mixed(share), {}, shuffled_.mixed(share), {}};
-    Divergences found = measure_divergences(f, fold_, fold_, false, options_.level);
+    Divergences found = measure_divergences(f, fold_, fold_, NAN, options_.level);
     allow_for_bias(found, f, half_, half_rows_, half_rows_, slow_learning);
     out.information = found.kl_numerator_denominator;
     out.calibration = found.calibration;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dre/base/error.h"
+#include "dre/data/atoms.h"
 #include "dre/data/split.h"
 #include "dre/network/dense.h"
 
@@ -205,9 +206,12 @@ class PairFitting final {
       : options_(options),
         fit_(fit),
         context_{device_by_name(fit.device), torch::kFloat32, static_cast<uint64_t>(fit.seed)},
-        x_(coordinates(x, x_names)),
-        y_(coordinates(y, y_names)) {
-    const Tensor u = x_.forward(x), v = y_.forward(y);
+        blurred_x_(blurred(x, "atoms x")),
+        blurred_y_(blurred(y, "atoms y")),
+        x_(coordinates(x, blurred_x_, x_names)),
+        y_(coordinates(y, blurred_y_, y_names)) {
+    const Tensor u = x_.forward(blurred_x_), v = y_.forward(blurred_y_);
+    blurred_x_ = blurred_y_ = Tensor();
     auto generator = context_.generator("shuffles");
     if (fit.reference == "gaussian")
       reference_ = std::make_shared<PairReference>(u, v, generator, context_);
@@ -234,9 +238,18 @@ class PairFitting final {
   }
 
  private:
-  Coordinates coordinates(const Tensor& rows, const std::vector<std::string>& names) const {
+  /// Categories and other atoms as narrow bumps, without which the reference would see directions
+  /// that hardly vary where one group nearly decides the other.
+  Tensor blurred(const Tensor& rows, const char* stream) const {
     const Samples samples = make_samples(rows);
-    return Coordinates::fit(samples, samples, names, fit_.columns);
+    auto generator = context_.generator(stream);
+    return AtomNoise::fit(samples, samples).add(samples, generator).x;
+  }
+
+  Coordinates coordinates(const Tensor& rows, const Tensor& blurred_rows,
+                          const std::vector<std::string>& names) const {
+    const Samples samples = make_samples(rows), blurred = make_samples(blurred_rows);
+    return Coordinates::fit(samples, samples, names, fit_.columns, blurred, blurred);
   }
 
   /// Every member holds out other rows: what one does not learn from, another does.
@@ -256,6 +269,7 @@ class PairFitting final {
   PairCriticOptions options_;
   FitOptions fit_;
   Context context_;
+  Tensor blurred_x_, blurred_y_;  // until the reference is there
   Coordinates x_, y_;
   std::shared_ptr<const PairReference> reference_;
   int64_t dx_ = 0;

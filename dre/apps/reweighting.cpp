@@ -37,7 +37,7 @@ std::optional<Measured> auc_after_reweighting(const Samples& numerator, const Sa
                                               Progress& progress) {
   Context context;
   context.seed = static_cast<uint64_t>(options.seed);
-  const Tensor weight = (log_ratio - log_ratio.max()).exp() * denominator.weights();
+  const Tensor weight = scaled_weights(log_ratio, denominator.weights());
   const Samples reweighted = make_samples(denominator.x, weight, "the denominator");
   const auto enough = [&](const Samples& part) {
     return effective_size(part) >= 2.0 * static_cast<double>(rows_needed(part.columns()));

@@ -2,16 +2,18 @@
 
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <limits>
 
 #include "dre/base/error.h"
+#include "dre/data/checksum.h"
 #include "dre/data/split.h"
 #include "dre/numeric/statistics.h"
 
 namespace dre {
 namespace {
 
-/// Beyond so many rows the permutation law of a mean of bounded numbers is normal.
-constexpr int64_t rows_for_normal = 100'000;
+/// Where both sides have so many rows, the permutation law of a mean of bounded numbers is normal.
+constexpr int64_t rows_for_normal = 50'000;
 
 /// Mean over the rows labelled 0 minus that over the others, with the rows' weights.
 double difference(const Tensor& value, const Tensor& weight, int64_t first) {
@@ -30,7 +32,16 @@ double normal_p_value(const Tensor& value, int64_t first, double statistic) {
   const auto n = static_cast<double>(value.size(0)), n0 = static_cast<double>(first);
   const double deviation = std::sqrt(value.var().item<double>() * n / (n0 * (n - n0)));
   if (deviation == 0) return 1;
-  return boost::math::cdf(boost::math::complement(boost::math::normal(), statistic / deviation));
+  const double tail =
+      boost::math::cdf(boost::math::complement(boost::math::normal(), statistic / deviation));
+  return std::max(tail, std::numeric_limits<double>::min());  // never quite impossible
+}
+
+/// Of the tested rows, whichever side they are on. Where all permutations tie, the p-value is
+/// nothing but a draw: other rows must get another one.
+std::string checksum_of(const Split& top, const Split& bottom) {
+  const Tensor rows = torch::cat({top.held_out.x.sum(1), bottom.held_out.x.sum(1)});
+  return tensor_checksum(std::get<0>(rows.sort()));
 }
 
 }  // namespace
@@ -49,7 +60,7 @@ TwoSampleTest permutation_test(const TwoScores& f, int64_t permutations, at::Gen
   TwoSampleTest out;
   out.rows = n;
   out.statistic = difference(value, weight, first);
-  if (n > rows_for_normal && !weight.defined()) {
+  if (std::min(first, n - first) >= rows_for_normal && !weight.defined()) {
     out.p_value = normal_p_value(value, first, out.statistic);
     return out;
   }
@@ -98,8 +109,9 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const Tensor &weight0 = top.held_out.weight, &weight1 = bottom.held_out.weight;
   const Opinions on_top = opinions(result.estimator, top.held_out.x);
   const Opinions on_bottom = opinions(result.estimator, bottom.held_out.x);
+  auto shuffles = context.generator(text("permutations of ", checksum_of(top, bottom)));
   out = permutation_test({on_top.mixed(share), weight0, on_bottom.mixed(share), weight1},
-                         permutations, generator);
+                         permutations, shuffles);
   out.rated = best_mix(on_top, weight0, on_bottom, weight1, kept_weight(result));
   out.numerator_rows = top.held_out_rows;
   out.denominator_rows = bottom.held_out_rows;

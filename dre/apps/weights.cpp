@@ -63,7 +63,7 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
     log_weight = normalised_in_folds(log_weight, out.fold, row_weight);
   if (options.smooth) log_weight = smoothed(log_weight, row_weight);
   if (options.normalize != "none") log_weight = log_weight - log_mean_exp(log_weight, row_weight);
-  out.weight = log_weight.exp() * row_weight;
+  out.weight = (log_weight.exp() * row_weight).masked_fill(row_weight == 0, 0);
   if (options.normalize == "mean1") out.weight /= out.weight.mean();
   if (options.normalize == "sum1") out.weight /= out.weight.sum();
   out.how = text("out of fold, ", options.smooth ? "Pareto-smoothed" : "raw",

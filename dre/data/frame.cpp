@@ -19,9 +19,12 @@ using Kind = TypedColumn::Kind;
 constexpr int32_t missing_code = -1;
 /// Beyond so many texts, most of them different, a column is taken for an identifier.
 constexpr size_t most_texts = 100'000;
-/// A column with so few words a number, and more than a few numbers, is numeric with typing errors.
-constexpr int64_t numbers_a_word = 20;
+/// A column with so few words a number, and more than a few numbers, is numeric with typing errors;
+/// one of dates likewise.
+constexpr int64_t rules_an_exception = 20;
 constexpr size_t few_levels = 50;
+
+constexpr const char* as_dates_are_written = "; write it as 2024-03-05 or 2024-03-05T14:30:00";
 
 template <class Value>
 void put(std::vector<Value>& values, int64_t place, Value value) {
@@ -133,7 +136,7 @@ void FrameBuilder::add(const Table& block) {
     add_column(columns_[j], values.data_ptr<double>() + j, width, block.words[j], places);
   for (const int64_t place : places) {
     ++rows_read_;
-    if (place >= 0) put(file_rows_, place, rows_read_);
+    if (place >= 0) put(file_rows_, place, options_.rows_before + rows_read_);
   }
 }
 
@@ -143,22 +146,30 @@ void FrameBuilder::add_column(Growing& growing, const double* values, int64_t st
   for (size_t i = 0; i < places.size(); ++i) {
     const bool is_word = word != words.end() && word->row == static_cast<int64_t>(i);
     if (places[i] >= 0) {
+      const int64_t file_row = options_.rows_before + rows_read_ + static_cast<int64_t>(i) + 1;
+      growing.infinite_texts.erase(places[i]);
       if (is_word)
-        put_word(growing, places[i], *word, rows_read_ + static_cast<int64_t>(i) + 1);
+        put_word(growing, places[i], *word, file_row);
       else
-        put_number(growing, places[i], values[static_cast<int64_t>(i) * stride]);
+        put_number(growing, places[i], values[static_cast<int64_t>(i) * stride], file_row);
     }
     if (is_word) ++word;
   }
 }
 
-void FrameBuilder::put_number(Growing& growing, int64_t place, double value) {
+void FrameBuilder::Seen::add(const std::string& text, int64_t file_row) {
+  if (count++ > 0) return;
+  first_row = file_row;
+  first = text;
+}
+
+void FrameBuilder::put_number(Growing& growing, int64_t place, double value, int64_t file_row) {
   TypedColumn& column = growing.column;
   const bool missing = std::isnan(value);
-  growing.numbers += missing ? 0 : 1;
+  if (!missing) growing.numbers.add(growing.numbers.count == 0 ? number_text(value) : "", file_row);
   if (column.kind == Kind::date && !missing) {
-    check_data(!growing.fixed, file_, ": column ", shown(column.name), " must hold dates, got ",
-               number_text(value));
+    check_data(!growing.fixed, Place{file_, file_row, 0, column.name}.describe(), ": ",
+               number_text(value), " is not a date", as_dates_are_written);
     become_category(growing);
   }
   if (column.kind != Kind::category)
@@ -172,34 +183,35 @@ void FrameBuilder::put_number(Growing& growing, int64_t place, double value) {
 void FrameBuilder::put_word(Growing& growing, int64_t place, const Word& word, int64_t file_row) {
   TypedColumn& column = growing.column;
   if (word.infinite && column.kind == Kind::number) {
-    if (growing.first_infinite_row < 0) growing.first_infinite_row = file_row;
-    if (growing.first_infinite.empty()) growing.first_infinite = word.text;
+    growing.infinite.add(word.text, file_row);
+    growing.infinite_texts[place] = word.text;
     put(column.numbers, place, double{NAN});
     return;
   }
-  if (growing.words++ == 0) {
-    growing.first_word_row = file_row;
-    growing.first_word = word.text;
-  }
-  const auto date = column.kind == Kind::category ? std::nullopt : parse_date(word.text);
-  if (date && growing.numbers == 0) {
+  const auto date = parse_date(word.text);
+  (date ? growing.dates : growing.words).add(word.text, file_row);
+  if (date && column.kind != Kind::category && growing.numbers.count == 0) {
     column.kind = Kind::date;
-    ++growing.dates;
     put(column.numbers, place, *date);
     return;
   }
   if (growing.fixed && column.kind == Kind::date)
     fail(Error::Kind::data, Place{file_, file_row, 0, column.name}.describe(), ": ",
-         shown(word.text), " is not a date; write it as 2024-03-05 or 2024-03-05T14:30:00");
+         shown(word.text), " is not a date", as_dates_are_written);
   become_category(growing);
-  put_text(growing, place, word.text);
+  // As dates that were read before the column became a category.
+  put_text(growing, place, date ? date_text(*date) : word.text);
 }
 
 void FrameBuilder::become_category(Growing& growing) {
-  if (growing.column.kind == Kind::category) return;
-  growing.column = std::move(growing.column).as_category();
-  for (size_t i = 0; i < growing.column.levels.size(); ++i)
-    growing.places.emplace(growing.column.levels[i], static_cast<int32_t>(i));
+  TypedColumn& column = growing.column;
+  if (column.kind == Kind::category) return;
+  column = std::move(column).as_category();
+  for (size_t i = 0; i < column.levels.size(); ++i)
+    growing.places.emplace(column.levels[i], static_cast<int32_t>(i));
+  for (const auto& [place, text] : growing.infinite_texts)
+    put(column.codes, place, code_of(text, growing.places, column.levels));
+  growing.infinite_texts = {};
 }
 
 void FrameBuilder::put_text(Growing& growing, int64_t place, const std::string& text) {
@@ -209,30 +221,44 @@ void FrameBuilder::put_text(Growing& growing, int64_t place, const std::string& 
     return;
   }
   put(column.codes, place, code_of(text, growing.places, column.levels));
-  const auto seen = static_cast<size_t>(growing.numbers + growing.words);
+  const auto seen =
+      static_cast<size_t>(growing.numbers.count + growing.dates.count + growing.words.count);
   if (column.levels.size() <= most_texts || column.levels.size() * 2 < seen) return;
   column.id_like = true;
   column.levels = {};
   growing.places = {};
 }
 
-/// A few words in a column of numbers are errors that must not turn it into thousands of
-/// categories.
+/// A few words in a column of numbers or of dates are errors that must not turn it into thousands
+/// of categories.
 void FrameBuilder::judge(const Growing& growing) const {
   const TypedColumn& column = growing.column;
-  const auto place = [&](int64_t row) { return Place{file_, row, 0, column.name}; };
-  if (growing.first_infinite_row >= 0 && column.kind != Kind::category)
-    refuse_infinite(place(growing.first_infinite_row), shown(growing.first_infinite),
-                    options_.advice);
-  if (growing.fixed || column.kind != Kind::category || growing.words == 0) return;
-  const bool numeric = growing.numbers >= numbers_a_word * growing.words &&
-                       (column.id_like || column.levels.size() > few_levels);
-  if (numeric)
-    fail(Error::Kind::data, place(growing.first_word_row).describe(), ": ",
-         shown(growing.first_word), " is not a number, but most other cells of the column are (",
-         growing.numbers, " of ", growing.numbers + growing.words,
-         "); correct it, write NA for a missing value, or name the column in --categorical",
-         options_.advice.or_drop(column.name));
+  if (growing.infinite.count > 0 && column.kind != Kind::category)
+    refuse_infinite(Place{file_, growing.infinite.first_row, 0, column.name},
+                    shown(growing.infinite.first), options_.advice);
+  if (growing.fixed || column.kind != Kind::category) return;
+  if (!column.id_like && column.levels.size() <= few_levels) return;
+  refuse_exceptions(growing, growing.numbers, "a number");
+  refuse_exceptions(growing, growing.dates, "a date");
+}
+
+/// Where nearly all cells follow the rule, the first that does not is an error.
+void FrameBuilder::refuse_exceptions(const Growing& growing, const Seen& rule,
+                                     const char* what) const {
+  const Seen* first = nullptr;
+  int64_t exceptions = 0;
+  for (const Seen* other : {&growing.numbers, &growing.dates, &growing.words}) {
+    if (other == &rule || other->count == 0) continue;
+    exceptions += other->count;
+    if (!first || other->first_row < first->first_row) first = other;
+  }
+  if (!first || rule.count < rules_an_exception * exceptions) return;
+  const std::string& column = growing.column.name;
+  fail(Error::Kind::data, Place{file_, first->first_row, 0, column}.describe(), ": ",
+       shown(first->first), " is not ", what, ", but most other cells of the column are (",
+       rule.count, " of ", rule.count + exceptions,
+       "); correct it, write NA for a missing value, or name the column in --categorical",
+       options_.advice.or_drop(column));
 }
 
 Frame FrameBuilder::finish() && {

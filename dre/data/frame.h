@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -52,6 +53,7 @@ struct FrameOptions {
   std::vector<std::string> dates;       ///< columns that hold dates; anything else is refused
   int64_t max_rows = 0;                 ///< keep a random sample of so many rows; 0: all
   uint64_t seed = 0;                    ///< of that sample
+  int64_t rows_before = 0;              ///< rows of the file that come before the first block
   Advice advice = {};                   ///< of errors about cells
 };
 
@@ -71,23 +73,32 @@ class FrameBuilder final {
   Frame finish() &&;
 
  private:
+  /// Cells of one form.
+  struct Seen {
+    int64_t count = 0, first_row = 0;  ///< of the file
+    std::string first = {};
+
+    void add(const std::string& text, int64_t file_row);
+  };
+
   struct Growing {
     TypedColumn column;
     bool fixed = false;  ///< the kind was given
     std::unordered_map<std::string, int32_t> places = {};
-    int64_t numbers = 0, dates = 0, words = 0;            ///< cells seen
-    int64_t first_word_row = 0, first_infinite_row = -1;  ///< of the file
-    std::string first_word = {}, first_infinite = {};
+    Seen numbers = {}, dates = {}, words = {}, infinite = {};
+    /// By place: numbers too large to be one, until the column is known to hold categories.
+    std::map<int64_t, std::string> infinite_texts = {};
   };
 
   std::vector<int64_t> place_rows(int64_t count);
   void add_column(Growing& growing, const double* values, int64_t stride,
                   const std::vector<Word>& words, const std::vector<int64_t>& places);
-  void put_number(Growing& growing, int64_t place, double value);
+  void put_number(Growing& growing, int64_t place, double value, int64_t file_row);
   void put_word(Growing& growing, int64_t place, const Word& word, int64_t file_row);
   void become_category(Growing& growing);
   void put_text(Growing& growing, int64_t place, const std::string& text);
   void judge(const Growing& growing) const;
+  void refuse_exceptions(const Growing& growing, const Seen& rule, const char* what) const;
 
   std::string file_;
   FrameOptions options_;

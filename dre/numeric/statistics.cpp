@@ -83,6 +83,11 @@ double effective_sample_size(const Tensor& weights) {
   return 1 / shares(weights, w).square().sum().item<double>();
 }
 
+Tensor scaled_weights(const Tensor& log_weight, const Tensor& weight) {
+  const Tensor largest = log_weight.masked_select(weight > 0).max();
+  return (log_weight - largest).clamp_max(0).exp() * weight;
+}
+
 double log_mean_exp(const Tensor& values, const Tensor& weights) {
   const Tensor x = column(values, "values");
   return torch::logsumexp(x + shares(weights, x).log(), 0).item<double>();

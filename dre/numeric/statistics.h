@@ -25,6 +25,10 @@ double excess_kurtosis(const Tensor& values, const Tensor& weights = {});
 /// Kish: (Σ w)² / Σ w².
 double effective_sample_size(const Tensor& weights);
 
+/// weight · exp(log_weight), scaled so that the largest exp is 1; a row of weight 0 gets 0,
+/// whatever its log-weight. [n] each -> [n]
+Tensor scaled_weights(const Tensor& log_weight, const Tensor& weight);
+
 /// log( Σ w exp(x) / Σ w ) without overflow; -infinity among the values is allowed.
 double log_mean_exp(const Tensor& values, const Tensor& weights = {});
 

@@ -81,7 +81,7 @@ TEST(Divergences, TheUpperEndAllowsForWhatIsLeftToLearnAndForRatiosNobodyShows) 
   };
   const Tensor fold = torch::arange(n) % 5, all = torch::arange(n);
   const auto raised = [&](const TwoScores& f, const TwoScores& half) {
-    Divergences found = measure_divergences(f, fold, fold, false, 0.9);
+    Divergences found = measure_divergences(f, fold, fold, NAN, 0.9);
     const Divergences before = found;
     allow_for_bias(found, f, half, all, all);
     EXPECT_EQ(found.jensen_shannon.low, before.jensen_shannon.low);
@@ -99,7 +99,7 @@ TEST(Divergences, TheUpperEndAllowsForWhatIsLeftToLearnAndForRatiosNobodyShows) 
   // Every hundredth row lies 20 nats beyond all denominator rows.
   TwoScores far = near;
   far.f0 = torch::where(all % 100 == 0, torch::full_like(near.f0, 20), near.f0);
-  const Divergences found = measure_divergences(far, fold, fold, false, 0.9);
+  const Divergences found = measure_divergences(far, fold, fold, NAN, 0.9);
   EXPECT_GT(found.kl_numerator_denominator.unseen, 0.1);
   EXPECT_LT(found.kl_denominator_numerator.unseen, 0.01);
 }
@@ -107,8 +107,7 @@ TEST(Divergences, TheUpperEndAllowsForWhatIsLeftToLearnAndForRatiosNobodyShows) 
 TEST(Divergences, WhereNothingIsFoundASmallShiftIsNotExcluded) {
   const int64_t n = 200;
   const Tensor nothing = torch::zeros({n}, torch::kFloat64), fold = torch::arange(n) % 5;
-  const Divergences found =
-      measure_divergences({nothing, {}, nothing, {}}, fold, fold, false, 0.95);
+  const Divergences found = measure_divergences({nothing, {}, nothing, {}}, fold, fold, NAN, 0.95);
   const double shift = 1.959964 * std::sqrt(2.0 / n);
   EXPECT_NEAR(found.kl_numerator_denominator.high, shift * shift / 2, 1e-6);
   // N(shift, 1) against N(0, 1).
@@ -133,7 +132,7 @@ TEST(Divergences, AreThoseOfTheExactRatio) {
   };
   const TwoScores f{draw(m), {}, draw(-m), {}};
   const Tensor fold = torch::arange(n) % 5;
-  const Divergences found = measure_divergences(f, fold, fold, true, 0.95);
+  const Divergences found = measure_divergences(f, fold, fold, 0.1, 0.95);
   const auto near = [](const Divergence& one, double truth) {
     EXPECT_NEAR(one.value, truth, 4 * one.standard_error);
     EXPECT_LT(one.standard_error, 0.05 * truth);
@@ -161,7 +160,7 @@ TEST(Divergences, IntervalsCoverTheTruthThroughRefitting) {
                                      reference_alone(seed), silent);
     const Divergences found =
         measure_divergences({rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}},
-                            rated.numerator.fold, rated.denominator.fold, false, 0.9);
+                            rated.numerator.fold, rated.denominator.fold, NAN, 0.9);
     const auto covers = [](const Divergence& one, double truth) {
       return one.low <= truth && truth <= one.high;
     };
@@ -214,7 +213,7 @@ TEST(Divergences, IntervalsOfTrainedNetworksCoverTheTruth) {
     const TwoSampleTest test =
         two_sample_test(sides.numerator, sides.denominator, sides.names, fit, 1000, 99, silent);
     const Divergences found = compared_divergences(
-        {rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}}, rated, test, false, 0.9);
+        {rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}}, rated, test, NAN, 0.9);
     const auto covers = [](const Divergence& one, double truth) {
       return one.low <= truth && truth <= one.high;
     };

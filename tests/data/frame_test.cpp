@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dre/data/date.h"
@@ -83,7 +84,8 @@ TEST(Frame, KindsCanBeGiven) {
   options.dates = {"c"};
   expect_contains(message_of([&] { read_frame("c\n2020-01-02\nrome\n", options); }),
                   {"t.csv: row 2, column 'c'", "'rome' is not a date"});
-  expect_contains(message_of([&] { read_frame("c\n2020-01-02\n3\n", options); }), {"dates, got 3"});
+  expect_contains(message_of([&] { read_frame("c\n2020-01-02\n3\n", options); }),
+                  {"t.csv: row 2, column 'c'", "3 is not a date"});
 }
 
 TEST(Frame, AFewWordsAmongNumbersAreErrors) {
@@ -93,6 +95,32 @@ TEST(Frame, AFewWordsAmongNumbersAreErrors) {
                   {"t.csv: row 201, column 'c'", "'1.5.2' is not a number", "--categorical"});
   // Among few distinct numbers a word is one more category.
   EXPECT_EQ(read_frame(csv + "1,x\n").columns[1].levels.size(), 8);
+}
+
+TEST(Frame, AFewWordsAmongDatesAreErrors) {
+  std::string csv;
+  for (int i = 0; i < 200; ++i) csv += text("2024-03-05 ", 10 + i / 60, ":", 10 + i % 50, "\n");
+  const Strings place = {"t.csv: row 201, column 'c'", "is not a date", "200 of 201"};
+  for (const char* wrong : {"n.a.", "7"}) {
+    expect_contains(message_of([&] { read_frame("c\n" + csv + wrong + "\n"); }), place);
+    expect_contains(message_of([&] { read_frame(text("c\n", wrong, "\n", csv)); }),
+                    {"t.csv: row 1, column 'c'", "is not a date"});
+  }
+}
+
+/// Whatever comes first.
+TEST(Frame, TextsOfACategoryDoNotDependOnTheOrderOfRows) {
+  const Strings cells = {"INF", "2024/03/05", "1e999", "NA", "ab"};
+  std::vector<size_t> order = {0, 1, 2, 3, 4};
+  do {
+    std::string csv = "c\n";
+    for (const size_t i : order) csv += cells[i] + "\n";
+    const Strings found = texts(read_frame(csv).columns[0]);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const std::string& cell = cells[order[i]];
+      EXPECT_EQ(found[i], cell == "NA" ? "?" : cell == "2024/03/05" ? "2024-03-05" : cell) << csv;
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST(Frame, InfiniteNumbersAreErrorsInNumbersAndTextInCategories) {
