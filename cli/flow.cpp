@@ -89,6 +89,7 @@ int sample(int argc, char** argv) {
   check(!config.out.empty(), "--out FILE is missing: where the samples are to be written");
   check_outputs({config.out}, {config.model});
   const bool images = has_ending(config.out, ".png");
+  if (!images) check_table_format(config.out);
   Context context = config.machine.image_context();
   context.dtype = images ? torch::kFloat32 : torch::kFloat64;
   const auto [density, record] = read_density(config.model, context);

@@ -70,8 +70,11 @@ std::string as_json(const MutualInformation& found, const Groups& groups, const 
 int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
   use_threads(static_cast<int>(config.threads));
   check_outputs({"-", config.pointwise}, {config.groups.data});
+  if (!config.pointwise.empty()) check_table_format(config.pointwise);
   ProgressBar progress(who, flags.quiet);
   const Groups groups = load_groups(config.groups, dx, dy);
+  check_data(config.pointwise.empty() || !groups.sampled, "not all rows fit into --max-rows ",
+             config.groups.max_rows, ", and --pointwise writes one number for each; raise it");
   for (const auto& [code, message] : groups.warnings) progress.warn(code, message);
   const StopSignals signals;
   const MutualInformation found = mutual_information(groups, config.information, progress);

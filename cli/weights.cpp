@@ -51,6 +51,7 @@ void write_weights(const std::string& path, const WeightsResult& result) {
 int run(const WeightsConfig& config, const RunFlags& flags) {
   use_threads(static_cast<int>(config.threads));
   check_outputs({config.output, config.report}, config.sides.files());
+  check_table_format(config.output);
   device_by_name(config.weights.fit.device);
   ProgressBar progress(who, flags.quiet);
   const Sides sides = load_sides(config.sides);

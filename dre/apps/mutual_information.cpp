@@ -72,6 +72,9 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names,
     names.push_back(name);
   }
   check_data(!kept.empty(), "every column of a group is constant: ", listed(encoding.names()));
+  if (!found.constant.empty())
+    warnings.push_back({"constant-column",
+                        text("left out, as one value is in every row: ", listed(found.constant))});
   return values.index_select(1, torch::tensor(kept));
 }
 
@@ -311,7 +314,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   Groups out;
   out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out.warnings);
   out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names, out.warnings);
-  if (frame.rows < frame.rows_read)
+  out.sampled = frame.sampled;
+  if (out.sampled)
     out.warnings.push_back(
         {"sampled-rows", text("a random sample of ", frame.rows, " of the ", frame.rows_read,
                               " rows is used; --max-rows "

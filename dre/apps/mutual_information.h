@@ -27,6 +27,7 @@ struct Groups {
   Tensor x, y;  ///< [n, dx] and [n, dy], encoded
   std::vector<std::string> x_names, y_names;
   std::vector<Warning> warnings;
+  bool sampled = false;  ///< the file has more rows than are here
 };
 
 /// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are, and a

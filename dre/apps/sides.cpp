@@ -52,6 +52,21 @@ Strings without_levels(const Encoding& encoding, const Strings& names) {
   return out;
 }
 
+/// Raw columns of which encoded ones were left out: all of them, or only the values, while whether
+/// there is one is kept.
+void warn_of_constants(const Strings& touched, Sides& sides) {
+  const Strings used = raw_names(sides.encoding, sides.names);
+  Strings gone, values_gone;
+  for (const auto& name : touched) (contains(used, name) ? values_gone : gone).push_back(name);
+  for (const auto& name : gone) sides.description["dropped_columns"].push_back(name);
+  const auto warn = [&](const Strings& names, const char* what) {
+    if (!names.empty())
+      sides.warnings.push_back({"constant-column", text(columns_are(names), what)});
+  };
+  warn(gone, " constant on both sides and left out");
+  warn(values_gone, " constant where there is a value: only whether there is one is compared");
+}
+
 /// Leaves out what is constant on both sides; refuses what separates them.
 void judge_columns(Sides& sides) {
   const ConstantColumns found = constant_columns(sides.numerator, sides.denominator, sides.names);
@@ -65,12 +80,10 @@ void judge_columns(Sides& sides) {
         {"one-sided-column", text(columns_are(one_sided),
                                   " constant on one side only: the ratio is infinite or zero where "
                                   "the other side has other values")});
-  for (const auto& name : found.constant) sides.description["dropped_columns"].push_back(name);
   if (found.constant.empty()) return;
   check_data(found.constant.size() < sides.names.size(),
              "every column is constant; nothing can be compared");
-  sides.warnings.push_back({"constant-column", text(columns_are(found.constant),
-                                                    " constant on both sides and left out")});
+  const Strings touched = raw_names(sides.encoding, found.constant);
   std::vector<size_t> kept;
   for (size_t j = 0; j < sides.names.size(); ++j)
     if (!contains(found.constant, sides.names[j])) kept.push_back(j);
@@ -79,6 +92,7 @@ void judge_columns(Sides& sides) {
   sides.denominator.x = sides.denominator.x.index_select(1, places);
   sides.encoding = sides.encoding.select(kept);
   sides.names = sides.encoding.names();
+  warn_of_constants(touched, sides);
 }
 
 void use_encoding(const EncodingPlan& plan, Sides& sides) {

@@ -28,8 +28,11 @@ void check_shapes(const GaussianEnds& ends) {
 
 Tensor gaussian_log_ratio(const GaussianEnds& ends, const Tensor& x) {
   const Tensor rows = x.to(torch::kFloat64);
-  return log_normal(rows, ends.mean0, ends.variance0) -
-         log_normal(rows, ends.mean1, ends.variance1);
+  const Tensor scale0 = ends.variance0.rsqrt(), scale1 = ends.variance1.rsqrt();
+  const Tensor from0 = (rows - ends.mean0) * scale0, from1 = (rows - ends.mean1) * scale1;
+  // from1 - from0, and not two squares, whose difference drowns far away from both.
+  const Tensor gap = rows * (scale1 - scale0) + (ends.mean0 * scale0 - ends.mean1 * scale1);
+  return (0.5 * gap * (from0 + from1) + (scale0 / scale1).log()).sum(1);
 }
 
 GaussianPath::GaussianPath(BridgePtr bridge, GaussianEnds ends)

@@ -62,8 +62,10 @@ struct Target {
 Target inspect(const std::string& path) {
   check(!path.empty(),
         "the name of the output file is empty; give a path, or - for standard output");
-  Target target{follow_links(path), false, true, 0};
   struct stat status {};
+  // What a descriptor's link leads to, as /dev/stdout's, may have no name of its own.
+  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  Target target{special ? path : follow_links(path), false, true, 0};
   target.exists = ::stat(target.name.c_str(), &status) == 0;
   if (target.exists) {
     target.regular = S_ISREG(status.st_mode);

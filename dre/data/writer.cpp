@@ -121,6 +121,8 @@ Make find_make(const std::string& path) {
 
 }  // namespace
 
+void check_table_format(const std::string& path) { find_make(path); }
+
 std::unique_ptr<TableWriter> open_writer(const std::string& path, const Columns& column_names) {
   check(!column_names.empty(), "a table to write needs at least one column");
   std::unordered_set<std::string> seen;

@@ -20,6 +20,9 @@ class TableWriter {
   virtual void finish() = 0;
 };
 
+/// Usage error where the name of `path` does not tell a format that can be written.
+void check_table_format(const std::string& path);
+
 /// csv: a header, then the shortest digits that read back to the same numbers. npy: [n, k], or [n]
 /// for one column.
 std::unique_ptr<TableWriter> open_writer(const std::string& path,

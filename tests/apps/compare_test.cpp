@@ -120,6 +120,10 @@ TEST(Gates, ReadConditions) {
   EXPECT_TRUE(Gate("p_value < 0.05 and kl > 0.1").fails(result));
   EXPECT_FALSE(Gate("p_value < 0.01 and kl > 0.1").fails(result));
   EXPECT_TRUE(Gate("chi2 > 7").fails(result));  // not finite is beyond every bound
+  const Tensor equal = torch::zeros({100}, torch::kFloat64);
+  result.weights = check_weights(equal, torch::ones_like(equal), 0);
+  EXPECT_TRUE(result.weights.reliable);
+  EXPECT_FALSE(Gate("pareto_k > 0.7").fails(result));  // equal weights have no tail
   EXPECT_TRUE(Gate("kl>0.1 and p_value<=0.03").fails(result));
   EXPECT_EQ(Gate("kl > 0.1 and chi2 > 7").measured(result), "kl = 0.2, chi2 = unknown");
   result.apart = {"age"};  // a column that one side lacks fails everything
@@ -161,6 +165,12 @@ TEST(Weights, RowsThatDoNotCountSpoilNothing) {
   Progress silent;
   const WeightsResult result = importance_weights(sides, options, silent);
   EXPECT_TRUE(result.weight.isfinite().all().item<bool>());
+  // They may lie where no other row of the source does.
+  sides.denominator.x.slice(0, 5) += 50;
+  const WeightsResult far = importance_weights(sides, options, silent);
+  EXPECT_TRUE(far.weight.isfinite().all().item<bool>());
+  EXPECT_EQ(far.weight.slice(0, 0, 5).abs().max().item<double>(), 0);
+  EXPECT_NEAR(far.weight.mean().item<double>(), 1, 1e-9);
 }
 
 /// With weights of their own, rows get their product with r: the written weights need nothing else.
@@ -220,6 +230,27 @@ TEST(MutualInformation, OfGaussians) {
     EXPECT_LT(found.information.standard_error, 0.05 * truth);
     EXPECT_NEAR(found.pointwise.mean().item<double>(), found.information.value, 1e-9);
   }
+}
+
+/// A row is never its own partner, whatever the number of folds.
+TEST(MutualInformation, DoesNotDependOnTheFolds) {
+  auto generator = stream("many folds");
+  const int64_t n = 1000;
+  const double correlation = 0.95;
+  Groups groups;
+  groups.x = normal({n, 1}, torch::kFloat64, generator);
+  groups.y = correlation * groups.x +
+             std::sqrt(1 - correlation * correlation) * normal({n, 1}, torch::kFloat64, generator);
+  groups.x_names = {"x"};
+  groups.y_names = {"y"};
+  MutualInformationOptions options;
+  options.fit = reference_alone(0);
+  options.fit.method = "auto";
+  options.cross_fit.folds = 50;
+  Progress silent;
+  const Divergence found = mutual_information(groups, options, silent).information;
+  EXPECT_NEAR(found.value, -0.5 * std::log(1 - correlation * correlation),
+              3 * found.standard_error);
 }
 
 TEST(MutualInformation, MoreColumnsThanTheRowsCanCarryAreRefused) {

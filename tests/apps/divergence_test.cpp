@@ -122,6 +122,63 @@ TEST(Divergences, WhereNothingIsFoundASmallShiftIsNotExcluded) {
   EXPECT_NEAR(found.jensen_shannon.high, js, 0.05 * js);
 }
 
+/// Of two levels, hardly any rows decide between the sides, and the scores are far too sure.
+TEST(Divergences, ScoresThatAreSurelyNotNormalisedAreRecalibrated) {
+  const int64_t n = 2000;
+  const auto scores = [&](int64_t of_a) {
+    Tensor f = torch::full({n}, -8, torch::kFloat64);
+    f.slice(0, 0, of_a) = 8;
+    return f;
+  };
+  const Tensor fold = torch::arange(n) % 5;
+  const Divergences found =
+      measure_divergences({scores(1980), {}, scores(60), {}}, fold, fold, 0.1, 0.95);
+  const double kl = 0.99 * std::log(0.99 / 0.03) + 0.01 * std::log(0.01 / 0.97);
+  EXPECT_NEAR(found.kl_numerator_denominator.value, kl, 0.01);  // the line has a prior
+  EXPECT_NEAR(found.chi_square.value, 0.99 * 0.99 / 0.03 + 0.01 * 0.01 / 0.97 - 1, 0.3);
+  // Sides that are far apart say nothing of that kind: the line is left alone.
+  auto generator = stream("far apart");
+  const Tensor noise = 5 * normal({2, n}, torch::kFloat64, generator);
+  EXPECT_EQ(calibrate({20 + noise[0], {}, -20 + noise[1], {}}).slope, 1);
+}
+
+TEST(Divergences, RowsOfWeightZeroShowNothing) {
+  auto generator = stream("zero weights");
+  const int64_t n = 300;
+  TwoScores f{8 + 4 * normal({n}, torch::kFloat64, generator),
+              {},
+              -8 + 4 * normal({n}, torch::kFloat64, generator),
+              {}};
+  const Tensor fold = torch::arange(n) % 5;
+  f.weight1 = torch::ones({n}, torch::kFloat64);
+  f.weight1.slice(0, 0, 12).zero_();
+  const auto unseen = [&] {
+    return measure_divergences(f, fold, fold, NAN, 0.95).kl_numerator_denominator.unseen;
+  };
+  const double before = unseen();
+  f.f1.slice(0, 0, 12) = 20;
+  EXPECT_EQ(unseen(), before);
+}
+
+TEST(Divergences, ChiSquareHasTheEndsThatItsTailAllows) {
+  auto generator = stream("chi-square");
+  const int64_t n = 500;
+  const TwoScores f{0.3 + normal({n}, torch::kFloat64, generator),
+                    {},
+                    -0.3 + normal({n}, torch::kFloat64, generator),
+                    {}};
+  const Tensor fold = torch::arange(n) % 5;
+  const auto chi_square = [&](double tail) {
+    return measure_divergences(f, fold, fold, tail, 0.95).chi_square;
+  };
+  EXPECT_TRUE(std::isfinite(chi_square(0.3).high));
+  EXPECT_TRUE(std::isfinite(chi_square(-INFINITY).high));
+  EXPECT_TRUE(std::isfinite(chi_square(0.4).low));
+  EXPECT_TRUE(std::isinf(chi_square(0.4).high));
+  EXPECT_TRUE(std::isnan(chi_square(0.5).value));
+  EXPECT_TRUE(std::isnan(chi_square(NAN).value));
+}
+
 TEST(Divergences, AreThoseOfTheExactRatio) {
   // N(m, 2m) against N(-m, 2m) has log r = x, KL = m both ways and chi2 = exp(2m) - 1.
   auto generator = stream("divergence");
@@ -232,7 +289,7 @@ TEST(TwoSampleTest, PValuesOfEqualSidesAreUniform) {
     auto generator = stream("null", seed);
     const Sides sides = numeric_sides(rows(60, 2, 0, generator), rows(50, 2, 0, generator));
     Progress silent;
-    const FitOptions fit = reference_alone(static_cast<int64_t>(seed));
+    const FitOptions fit = reference_alone(0);  // over tables, not over seeds
     p_values.push_back(
         two_sample_test(sides.numerator, sides.denominator, sides.names, fit, 1000, 199, silent)
             .p_value);
@@ -260,6 +317,24 @@ TEST(TwoSampleTest, PValuesOfEqualSidesAreUniformWithTrainedNetworks) {
   }
   EXPECT_LT(distance_from_uniform(torch::tensor(p_values, torch::kFloat64)),
             1.628 / std::sqrt(20.0));
+}
+
+TEST(TwoSampleTest, OnlyTwoLargeSidesHaveANormalLaw) {
+  auto generator = stream("normal law");
+  const auto scores = [](int64_t n, int64_t high) {
+    Tensor f = torch::full({n}, -4, torch::kFloat64);
+    f.slice(0, 0, high) = 4;
+    return f;
+  };
+  // One of 30 rows where one of 500 is usual: the exact p-value is 0.058.
+  const TwoSampleTest small =
+      permutation_test({scores(30, 1), {}, scores(100'000, 200), {}}, 199, generator);
+  EXPECT_EQ(small.permutations, 199);
+  EXPECT_NEAR(small.p_value, 0.03, 0.04);  // uniform below 0.058, up to the noise of permutations
+  const TwoSampleTest large =
+      permutation_test({scores(50'000, 50'000), {}, scores(50'000, 0), {}}, 199, generator);
+  EXPECT_EQ(large.permutations, 0);
+  EXPECT_GT(large.p_value, 0);
 }
 
 TEST(TwoSampleTest, FindsADifference) {

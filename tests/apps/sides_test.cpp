@@ -68,6 +68,20 @@ TEST(Sides, ConstantColumnsAreLeftOutAndOneSidedOnesWarnedOf) {
   expect_contains(sides.warnings[0].message, {"column half is"});
 }
 
+TEST(Sides, OfAColumnWithOneValueOrNoneOnlyThatIsCompared) {
+  const Directory directory;
+  std::string a = "x,flag\n", b = a;
+  for (int i = 0; i < 40; ++i) {
+    a += text(i, i % 2 ? ",1\n" : ",\n");
+    b += text(i + 0.5, i % 5 ? ",1\n" : ",\n");
+  }
+  const Sides sides = load_sides(two_files(directory, a, b));
+  EXPECT_EQ(sides.names.size(), 2);
+  EXPECT_EQ(codes(sides), Strings{"constant-column"});
+  expect_contains(sides.warnings[0].message, {"flag", "only whether there is one"});
+  EXPECT_TRUE(sides.description["dropped_columns"].empty());
+}
+
 TEST(Sides, ConstantColumnsNeedNoRows) {
   const Directory directory;
   // 12 columns need 26 rows; the one that varies needs 10.

@@ -114,6 +114,16 @@ TEST(GaussianPath, TimeScoreIntegratesToTheRatioOfThePathsEnds) {
   });
 }
 
+TEST(GaussianPath, TheRatioKeepsItsDigitsFarAway) {
+  const auto one = [](double value) { return torch::full({1}, value, torch::kFloat64); };
+  const GaussianEnds ends{one(0.5), one(2), one(-0.25), one(2)};
+  for (const double x : {0.0, 3.0, 1e10, 1e40}) {
+    const double exact = 0.75 / 2 * (x - 0.125);
+    EXPECT_NEAR(gaussian_log_ratio(ends, one(x).unsqueeze(1)).item<double>(), exact,
+                1e-14 * (1 + std::abs(exact)));
+  }
+}
+
 TEST(GaussianPath, TransportCarriesOneSideToTheOther) {
   const GaussianPath path(make_bridge({}), sample_ends());
   const Tensor moved =

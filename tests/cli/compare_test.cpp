@@ -79,6 +79,22 @@ TEST(Weights, OfTheSourceNoRowMayBeLeftOut) {
   EXPECT_EQ(numbers(directory.read("w.csv")).size(), 200);
 }
 
+TEST(Outputs, ThatCannotBeWrittenAreRefusedBeforeTheWork) {
+  const Directory directory;
+  write_sides(directory);
+  const Arguments no_work = {"--steps", "100000000"};
+  const Outcome weights =
+      run_tool(directory, Arguments{"weights", "--output", "w.csv.gz"} + two_files() + no_work);
+  EXPECT_EQ(weights.code, 2);
+  expect_contains(weights.err, {"w.csv.gz", ".npy"});
+  const Arguments mi = {"mi", "a.csv", "--x", "x0", "--y", "x1", "--pointwise"};
+  EXPECT_EQ(run_tool(directory, mi + Arguments{"p.txt"} + no_work).code, 2);
+  const Outcome sampled =
+      run_tool(directory, mi + Arguments{"p.csv", "--max-rows", "300"} + no_work);
+  EXPECT_EQ(sampled.code, 3);
+  expect_contains(sampled.err, {"--pointwise", "--max-rows 300"});
+}
+
 TEST(Information, QuietPrintsOneNumberAndNothingElse) {
   const Directory directory;
   Rows rows = normal_rows(600, 2, 0, 5);

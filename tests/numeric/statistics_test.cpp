@@ -73,6 +73,13 @@ TEST(Statistics, ConstantColumnsHaveNoShape) {
   EXPECT_NEAR(excess_kurtosis(draws(100000, "gauss")), 0, 4 * std::sqrt(24e-5));
 }
 
+TEST(Statistics, ScaledWeightsLeaveOutRowsOfWeightZero) {
+  const Tensor found = scaled_weights(of({-2000, 5000, -2001}), of({2, 0, 1}));
+  EXPECT_DOUBLE_EQ(found[0].item<double>(), 2);
+  EXPECT_EQ(found[1].item<double>(), 0);
+  EXPECT_NEAR(found[2].item<double>(), std::exp(-1), 1e-15);
+}
+
 TEST(Statistics, LogMeanExpDoesNotOverflow) {
   EXPECT_NEAR(log_mean_exp(of({1000, 1000})), 1000, 1e-12);
   EXPECT_NEAR(log_mean_exp(of({-2000, -2000, -2000})), -2000, 1e-12);
