@@ -140,6 +140,10 @@ class Comparing {
       add({{"infinite-chi2",
             "chi-square is infinite, or the weights too heavy-tailed to tell; it is not "
             "reported"}});
+    else if (std::isinf(out_.divergences.chi_square.high))
+      add({{"infinite-chi2",
+            "the weights are so heavy-tailed that the variance of chi-square may be infinite: it "
+            "has no upper end"}});
     add(judge_reweighting(out_.separation.after));
     if (has_unequal_weights(sides_.numerator) || has_unequal_weights(sides_.denominator))
       add({{"weighted-test",

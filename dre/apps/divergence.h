@@ -49,7 +49,7 @@ void check_finite_ratios(const TwoScores& f);
 
 /// f: out-of-fold log-ratios and weights of the rows; folds: [n0] and [n1], int64. `tail`: the
 /// Pareto k of the weights; chi2 is NaN from 1/2 on, and where it is unknown, and has no upper end
-/// from 1/3 on.
+/// from 1/3 on unless it is small.
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
                                 double tail, double level);
 
