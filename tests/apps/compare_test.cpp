@@ -208,17 +208,23 @@ TEST(Weights, ScalesAreAsNamed) {
     EXPECT_NEAR(folded.masked_select(raw.fold == k).exp().mean().item<double>(), 1, 1e-9);
 }
 
+/// x and y of d columns each, of which the i-th ones have this correlation.
+Groups correlated(int64_t n, int64_t d, double correlation, at::Generator& generator) {
+  Groups groups;
+  groups.x = normal({n, d}, torch::kFloat64, generator);
+  groups.y = correlation * groups.x +
+             std::sqrt(1 - correlation * correlation) * normal({n, d}, torch::kFloat64, generator);
+  for (int64_t j = 0; j < d; ++j) {
+    groups.x_names.push_back(text("x", j));
+    groups.y_names.push_back(text("y", j));
+  }
+  return groups;
+}
+
 TEST(MutualInformation, OfGaussians) {
   auto generator = stream("information");
-  const int64_t n = 4000;
-  const double correlation = 0.8;
-  Groups groups;
-  groups.x = normal({n, 2}, torch::kFloat64, generator);
-  groups.y = correlation * groups.x +
-             std::sqrt(1 - correlation * correlation) * normal({n, 2}, torch::kFloat64, generator);
-  groups.x_names = {"a", "b"};
-  groups.y_names = {"c", "d"};
-  const double truth = -std::log(1 - correlation * correlation);
+  const double correlation = 0.8, truth = -std::log(1 - correlation * correlation);
+  const Groups groups = correlated(4000, 2, correlation, generator);
   for (const char* method : {"auto", "which-time"}) {
     SCOPED_TRACE(method);
     MutualInformationOptions options;
@@ -235,22 +241,15 @@ TEST(MutualInformation, OfGaussians) {
 /// A row is never its own partner, whatever the number of folds.
 TEST(MutualInformation, DoesNotDependOnTheFolds) {
   auto generator = stream("many folds");
-  const int64_t n = 1000;
-  const double correlation = 0.95;
-  Groups groups;
-  groups.x = normal({n, 1}, torch::kFloat64, generator);
-  groups.y = correlation * groups.x +
-             std::sqrt(1 - correlation * correlation) * normal({n, 1}, torch::kFloat64, generator);
-  groups.x_names = {"x"};
-  groups.y_names = {"y"};
+  const double correlation = 0.95, truth = -0.5 * std::log(1 - correlation * correlation);
+  const Groups groups = correlated(1000, 1, correlation, generator);
   MutualInformationOptions options;
   options.fit = reference_alone(0);
   options.fit.method = "auto";
   options.cross_fit.folds = 50;
   Progress silent;
   const Divergence found = mutual_information(groups, options, silent).information;
-  EXPECT_NEAR(found.value, -0.5 * std::log(1 - correlation * correlation),
-              3 * found.standard_error);
+  EXPECT_NEAR(found.value, truth, 3 * found.standard_error);
 }
 
 TEST(MutualInformation, MoreColumnsThanTheRowsCanCarryAreRefused) {
