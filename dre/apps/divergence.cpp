@@ -112,9 +112,11 @@ double unseen_part(const Tensor& own, const Tensor& weight, const Tensor& all_ot
 /// Whether the mean of exp(f) is above 1 by more than chance: what a sample misses of a heavy tail
 /// could only have added to it.
 bool surely_above_one(const RatedRows& rows) {
-  const Tensor scaled = scaled_weights(rows.log_ratio, torch::ones_like(rows.log_ratio));
-  const double one = std::exp(-rows.log_ratio.max().item<double>());
-  return weighted_mean(scaled, rows.weight) - one > 3 * standard_error(scaled, rows.weight);
+  const Tensor f = rows.log_ratio.masked_select(rows.weight > 0);
+  const Tensor weight = rows.weight.masked_select(rows.weight > 0);
+  const double largest = f.max().item<double>();
+  const Tensor scaled = (f - largest).exp();
+  return weighted_mean(scaled, weight) - std::exp(-largest) > 3 * standard_error(scaled, weight);
 }
 
 }  // namespace
@@ -147,7 +149,7 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   check_finite_ratios(f);
   const double infinity = std::numeric_limits<double>::infinity();
   // Weights of a tail k have moments below order 1/k: chi2 is their second, its error the third.
-  const bool finite_chi2 = tail < 1.0 / 2, bounded_chi2 = tail < 1.0 / 3;
+  const bool finite_chi2 = !(tail >= 1.0 / 2), bounded_chi2 = tail < 1.0 / 3;
   Divergences out;
   out.level = level;
   out.calibration = calibrate(f);
@@ -192,8 +194,8 @@ void allow_for_bias(Divergences& divergences, const TwoScores& f, const TwoScore
     // One row of fold 0 and one of fold 1 suffice where no standard error is asked for.
     const Tensor fold0 = torch::arange(scores.f0.size(0)) % 2;
     const Tensor fold1 = torch::arange(scores.f1.size(0)) % 2;
-    return measure_divergences(scores, fold0, fold1, !std::isnan(divergences.chi_square.value),
-                               divergences.level);
+    const double tail = std::isnan(divergences.chi_square.value) ? 1 : 0;
+    return measure_divergences(scores, fold0, fold1, tail, divergences.level);
   };
   const Divergences more = measured(same), less = measured(half);
   const auto raise = [&](Divergence Divergences::*one, double behind, double most) {

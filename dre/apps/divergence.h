@@ -35,8 +35,9 @@ struct Divergence {
 
 struct Divergences {
   Divergence kl_numerator_denominator, kl_denominator_numerator, jensen_shannon, total_variation;
-  Divergence chi_square;  ///< NaN where its variance is infinite
-  double level = 0;       ///< of the intervals
+  Divergence
+      chi_square;    ///< NaN where it may be infinite, without an upper end where its error may
+  double level = 0;  ///< of the intervals
   LogisticLine calibration;
 };
 
@@ -48,8 +49,8 @@ LogisticLine calibrate(const TwoScores& scores);
 void check_finite_ratios(const TwoScores& f);
 
 /// f: out-of-fold log-ratios and weights of the rows; folds: [n0] and [n1], int64. `tail`: the
-/// Pareto k of the weights; chi2 is NaN from 1/2 on, and where it is unknown, and has no upper end
-/// from 1/3 on unless it is small.
+/// Pareto k of the weights; chi2 is NaN from 1/2 on, and has no upper end from 1/3 on, or where
+/// the tail is unknown, unless it is small.
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
                                 double tail, double level);
 

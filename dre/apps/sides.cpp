@@ -52,12 +52,16 @@ Strings without_levels(const Encoding& encoding, const Strings& names) {
   return out;
 }
 
-/// Raw columns of which encoded ones were left out: all of them, or only the values, while whether
-/// there is one is kept.
-void warn_of_constants(const Strings& touched, Sides& sides) {
+/// Raw columns, of which encoded ones (`constant`) were left out: all of them, or the values, which
+/// have the column's own name, while whether there is one is kept.
+void warn_of_constants(const Strings& touched, const Strings& constant, Sides& sides) {
   const Strings used = raw_names(sides.encoding, sides.names);
   Strings gone, values_gone;
-  for (const auto& name : touched) (contains(used, name) ? values_gone : gone).push_back(name);
+  for (const auto& name : touched)
+    if (!contains(used, name))
+      gone.push_back(name);
+    else if (contains(constant, name))
+      values_gone.push_back(name);
   for (const auto& name : gone) sides.description["dropped_columns"].push_back(name);
   const auto warn = [&](const Strings& names, const char* what) {
     if (!names.empty())
@@ -92,7 +96,7 @@ void judge_columns(Sides& sides) {
   sides.denominator.x = sides.denominator.x.index_select(1, places);
   sides.encoding = sides.encoding.select(kept);
   sides.names = sides.encoding.names();
-  warn_of_constants(touched, sides);
+  warn_of_constants(touched, found.constant, sides);
 }
 
 void use_encoding(const EncodingPlan& plan, Sides& sides) {

@@ -6,6 +6,7 @@
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
+#include "dre/data/date.h"
 #include "dre/data/place.h"
 
 namespace dre {
@@ -189,7 +190,10 @@ std::vector<int64_t> Encoding::level_targets(const TypedColumn& column, size_t r
   std::vector<int64_t> targets;
   std::vector<bool> unseen;
   for (const auto& level : column.levels) {
-    const auto found = places_[raw_column].find(level);
+    auto found = places_[raw_column].find(level);
+    // A column that the fit found to be a category has its dates in their usual form.
+    if (found == places_[raw_column].end())
+      if (const auto date = parse_date(level)) found = places_[raw_column].find(date_text(*date));
     const bool known = found != places_[raw_column].end();
     targets.push_back(known ? found->second : other);
     unseen.push_back(!known && !raw_[raw_column].pools);

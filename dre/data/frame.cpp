@@ -199,8 +199,9 @@ void FrameBuilder::put_word(Growing& growing, int64_t place, const Word& word, i
     fail(Error::Kind::data, Place{file_, file_row, 0, column.name}.describe(), ": ",
          shown(word.text), " is not a date", as_dates_are_written);
   become_category(growing);
-  // As dates that were read before the column became a category.
-  put_text(growing, place, date ? date_text(*date) : word.text);
+  // As dates that were read before the column became a category, where it was not one from the
+  // start.
+  put_text(growing, place, date && !growing.fixed ? date_text(*date) : word.text);
 }
 
 void FrameBuilder::become_category(Growing& growing) {

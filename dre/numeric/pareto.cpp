@@ -98,7 +98,8 @@ TailFit fit_tail(const Tensor& log_weights) {
   const double cut = std::exp(sorted[samples - out.tail - 1].item<double>() - top);
   const Tensor y =
       ((sorted.narrow(0, samples - out.tail, out.tail) - top).exp() - cut).clamp_min(0);
-  if (!(y[0].item<double>() < y[-1].item<double>())) {
+  const double rounding = 1e-12;  // of the largest weight, which is 1
+  if (!(y[-1].item<double>() - y[0].item<double>() > rounding)) {
     out.k = std::numeric_limits<double>::quiet_NaN();
     return out;
   }

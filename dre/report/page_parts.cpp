@@ -106,14 +106,19 @@ std::vector<double> bin_centres(const std::vector<double>& edges) {
   return out;
 }
 
+std::string tail_text(const WeightCheck& check) {
+  if (std::isnan(check.pareto_k)) return "unknown: too few rows";
+  if (std::isinf(check.pareto_k)) return "none: the weights have no tail";
+  return text(number(check.pareto_k), ", good below ", number(check.pareto_threshold));
+}
+
 Chart tail_chart(const std::vector<double>& largest, const WeightCheck& check) {
   std::vector<double> rank;
   for (size_t i = 0; i < largest.size(); ++i) rank.push_back(static_cast<double>(i + 1));
   return {
       "The largest weights",
-      text("Weights r of the denominator's rows, mean 1, by rank. Pareto k ",
-           number(check.pareto_k), ": above ", number(check.pareto_threshold),
-           " a few rows decide."),
+      text("Weights r of the denominator's rows, mean 1, by rank. Pareto k: ", tail_text(check),
+           "."),
       chart_spec(
           records({{"rank", rank}, {"weight", largest}}),
           {layer({{"type", "line"}, {"point", true}},

@@ -18,6 +18,9 @@ std::string side_text(const nlohmann::json& data, const char* name);
 /// Middles of bins, one less than edges.
 std::vector<double> bin_centres(const std::vector<double>& edges);
 
+/// "0.3, good below 0.7", or why there is none.
+std::string tail_text(const WeightCheck& check);
+
 /// The largest weights by rank, with the Pareto k of all.
 Chart tail_chart(const std::vector<double>& largest, const WeightCheck& check);
 

@@ -29,13 +29,13 @@ Section summary_section(const WeightsResult& result) {
   for (const auto& [code, message] : result.warnings)
     section.blocks.emplace_back(Notice{Notice::Kind::warning, text(message, " (", code, ")")});
   const WeightCheck& check = result.check;
-  section.blocks.emplace_back(Facts{
-      {{"numerator (target)", side_text(result.data, "numerator")},
-       {"denominator (source)", side_text(result.data, "denominator")},
-       {"weights", "r = numerator / denominator, " + result.how},
-       {"effective rows", text(count_text(check.effective_rows), " of ", check.rows)},
-       {"Pareto k", text(number(check.pareto_k), ", good below ", number(check.pareto_threshold))},
-       {"mean of r", number(check.mean.value, check.mean.standard_error)}}});
+  section.blocks.emplace_back(
+      Facts{{{"numerator (target)", side_text(result.data, "numerator")},
+             {"denominator (source)", side_text(result.data, "denominator")},
+             {"weights", "r = numerator / denominator, " + result.how},
+             {"effective rows", text(count_text(check.effective_rows), " of ", check.rows)},
+             {"Pareto k", tail_text(check)},
+             {"mean of r", number(check.mean.value, check.mean.standard_error)}}});
   return section;
 }
 

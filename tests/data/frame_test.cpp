@@ -80,6 +80,8 @@ TEST(Frame, KindsCanBeGiven) {
   FrameOptions options;
   options.categories = {"c"};
   EXPECT_EQ(texts(read_frame("c\n1\n2.0\nNA\n", options).columns[0]), (Strings{"1", "2", "?"}));
+  EXPECT_EQ(texts(read_frame("c\n2024/03/05\n2024-03-05 00:00:00.1\n", options).columns[0]),
+            (Strings{"2024/03/05", "2024-03-05 00:00:00.1"}));
   options = {};
   options.dates = {"c"};
   expect_contains(message_of([&] { read_frame("c\n2020-01-02\nrome\n", options); }),
