@@ -143,8 +143,7 @@ class Comparing {
     else if (std::isinf(out_.divergences.chi_square.high))
       add({{"infinite-chi2",
             "the variance of chi-square may be infinite, for heavy-tailed weights or too few rows "
-            "to "
-            "tell: it has no upper end"}});
+            "to tell: it has no upper end"}});
     add(judge_reweighting(out_.separation.after));
     if (has_unequal_weights(sides_.numerator) || has_unequal_weights(sides_.denominator))
       add({{"weighted-test",

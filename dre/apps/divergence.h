@@ -35,9 +35,8 @@ struct Divergence {
 
 struct Divergences {
   Divergence kl_numerator_denominator, kl_denominator_numerator, jensen_shannon, total_variation;
-  Divergence
-      chi_square;    ///< NaN where it may be infinite, without an upper end where its error may
-  double level = 0;  ///< of the intervals
+  Divergence chi_square;  ///< NaN where it may be infinite; no upper end where its error may be
+  double level = 0;       ///< of the intervals
   LogisticLine calibration;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 
 #include "dre/apps/sides.h"
@@ -255,7 +256,8 @@ class Measuring {
     const at::NoGradGuard no_grad;
     const double share = learned_share(joint_, {}, shuffled_, {}, kept_);
     const TwoScores f{joint_.mixed(share), {}, shuffled_.mixed(share), {}};
-    Divergences found = measure_divergences(f, fold_, fold_, NAN, options_.level);
+    const double no_chi2 = std::numeric_limits<double>::infinity();  // nobody asks for it
+    Divergences found = measure_divergences(f, fold_, fold_, no_chi2, options_.level);
     allow_for_bias(found, f, half_, half_rows_, half_rows_, slow_learning);
     out.information = found.kl_numerator_denominator;
     out.calibration = found.calibration;
