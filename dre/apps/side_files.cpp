@@ -11,6 +11,7 @@
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/data/cell.h"
+#include "dre/data/frames_by_value.h"
 #include "dre/data/place.h"
 #include "dre/data/reader.h"
 #include "dre/data/source.h"
@@ -132,18 +133,24 @@ std::string canonical(const std::string& value) {
   return cell.kind == Cell::Kind::number ? number_text(cell.value) : std::string(trimmed(value));
 }
 
-/// All rows, or a random sample of at most `max_rows` of them.
-Frame read_frame(TableReader& reader, const std::string& path, const SidesOptions& options,
-                 int64_t max_rows) {
+FrameOptions frame_options(const SidesOptions& options) {
   FrameOptions frame;
   frame.categories = options.categorical;
-  if (!options.domain_column.empty()) frame.categories.push_back(options.domain_column);
-  frame.max_rows = max_rows;
+  frame.max_rows = options.max_rows;
   frame.advice = advice_for(options);
-  FrameBuilder builder(input_name(path), reader.columns(), frame);
+  return frame;
+}
+
+/// The next rows, as many as a megabyte of cells has.
+std::optional<Table> next_block(TableReader& reader) {
   const auto width = std::max<int64_t>(1, static_cast<int64_t>(reader.columns().size()));
-  while (const auto block = reader.next(std::max<int64_t>(1, (int64_t{1} << 20) / width)))
-    builder.add(*block);
+  return reader.next(std::max<int64_t>(1, (int64_t{1} << 20) / width));
+}
+
+/// All rows, or a random sample of at most `max_rows` of them.
+Frame read_frame(TableReader& reader, const std::string& path, const SidesOptions& options) {
+  FrameBuilder builder(input_name(path), reader.columns(), frame_options(options));
+  while (const auto block = next_block(reader)) builder.add(*block);
   return std::move(builder).finish();
 }
 
@@ -180,16 +187,15 @@ void check_weights(const RawSide& side, const std::string& column) {
        "; weights must be 0 or more");
 }
 
-/// Removes a column that has a part of its own from the frame.
-TypedColumn take_out(Frame& frame, const std::string& name, const std::string& file,
-                     const char* part) {
+/// Removes the weights from the frame.
+TypedColumn take_weights(Frame& frame, const std::string& name, const std::string& file) {
   auto& columns = frame.columns;
   const auto found = std::find_if(columns.begin(), columns.end(),
                                   [&](const TypedColumn& column) { return column.name == name; });
   if (found == columns.end()) {
     Strings names;
     for (const auto& column : columns) names.push_back(column.name);
-    fail(Error::Kind::data, file, " has no ", part, " column ", shown(name), "; its columns are ",
+    fail(Error::Kind::data, file, " has no weight column ", shown(name), "; its columns are ",
          listed(names));
   }
   TypedColumn column = std::move(*found);
@@ -201,16 +207,10 @@ RawSide raw_side(const std::string& what, const std::string& path, Frame frame,
                  const std::string& weight_column) {
   RawSide side{what, input_name(path), std::move(frame), {}};
   if (weight_column.empty()) return side;
-  const TypedColumn weight = take_out(side.frame, weight_column, side.file, "weight");
+  const TypedColumn weight = take_weights(side.frame, weight_column, side.file);
   side.weight = torch::tensor(weight.numbers, torch::kFloat64);
   check_weights(side, weight_column);
   return side;
-}
-
-/// The rows of one side of a file that has both.
-RawSide take_rows(const RawSide& all, const std::string& what, const Tensor& rows) {
-  return {what, all.file, all.frame.take(rows),
-          all.weight.defined() ? all.weight.index_select(0, rows) : Tensor{}};
 }
 
 /// The columns of `frame` in the order of `names`.
@@ -232,8 +232,8 @@ RawSides read_two_files(const SidesOptions& options) {
   check_same_columns(options, names, without(second->columns(), {options.weight_column}));
   const auto read = [&](TableReader& reader, const char* what, const std::string& path) {
     check_types_exist(options, reader.columns(), path);
-    RawSide side = raw_side(what, path, read_frame(reader, path, options, options.max_rows),
-                            weight_column_in(path, options));
+    RawSide side =
+        raw_side(what, path, read_frame(reader, path, options), weight_column_in(path, options));
     side.frame = ordered(std::move(side.frame), names);
     return side;
   };
@@ -257,26 +257,6 @@ std::string customary_numerator(const Strings& values) {
   return "";
 }
 
-Strings domain_values(const TypedColumn& domain, const Frame& frame, const SidesOptions& options) {
-  const auto missing = std::find(domain.codes.begin(), domain.codes.end(), -1);
-  if (missing != domain.codes.end()) {
-    const int64_t row = frame.file_rows[static_cast<size_t>(missing - domain.codes.begin())];
-    fail(Error::Kind::data,
-         Place{input_name(options.data), row, 0, options.domain_column}.describe(),
-         ": the value is missing; every row must belong to a side");
-  }
-  Strings values = domain.levels;
-  std::sort(values.begin(), values.end());
-  check_data(
-      values.size() == 2, "the domain column ", shown(options.domain_column), " of ",
-      input_name(options.data), " must have two values, it has ",
-      domain.id_like ? "a different one in most rows" : text(values.size(), ": ", listed(values)));
-  for (const auto& value : values)
-    check_data(is_utf8(value), "the value ", shown(value), " of the domain column ",
-               shown(options.domain_column), " is not UTF-8 text; save the file as UTF-8");
-  return values;
-}
-
 std::string choose_numerator(const Strings& values, const SidesOptions& options) {
   if (options.numerator_value.empty()) {
     const std::string custom = customary_numerator(values);
@@ -294,23 +274,22 @@ std::string choose_numerator(const Strings& values, const SidesOptions& options)
 RawSides read_one_file(const SidesOptions& options) {
   const auto reader = open_side(options.data, options);
   check_types_exist(options, reader->columns(), options.data);
-  Frame frame = read_frame(*reader, options.data, options, 2 * options.max_rows);
-  const TypedColumn domain =
-      take_out(frame, options.domain_column, input_name(options.data), "domain");
-  const Strings values = domain_values(domain, frame, options);
+  check_data(contains(reader->columns(), options.domain_column), input_name(options.data),
+             " has no domain column ", shown(options.domain_column), "; its columns are ",
+             listed(reader->columns()));
+  FramesByValue parts(input_name(options.data), reader->columns(), options.domain_column,
+                      frame_options(options));
+  while (const auto block = next_block(*reader)) parts.add(*block);
+  auto frames = std::move(parts).finish();
+  const Strings values{frames.begin()->first, frames.rbegin()->first};
   const std::string numerator = choose_numerator(values, options);
-  std::vector<int64_t> first, second;
-  for (size_t i = 0; i < domain.codes.size(); ++i) {
-    const std::string& value = domain.levels[static_cast<size_t>(domain.codes[i])];
-    (value == numerator ? first : second).push_back(static_cast<int64_t>(i));
-  }
-  const RawSide all = raw_side("data", options.data, std::move(frame), options.weight_column);
-  Strings names;
-  for (const auto& column : all.frame.columns) names.push_back(column.name);
   const std::string denominator = values[0] == numerator ? values[1] : values[0];
-  return {take_rows(all, "numerator", torch::tensor(first)),
-          take_rows(all, "denominator", torch::tensor(second)),
-          names,
+  const auto side = [&](const char* what, const std::string& value) {
+    return raw_side(what, options.data, std::move(frames.at(value)), options.weight_column);
+  };
+  return {side("numerator", numerator),
+          side("denominator", denominator),
+          without(reader->columns(), {options.domain_column, options.weight_column}),
           {{"domain_column", options.domain_column},
            {"numerator_value", numerator},
            {"denominator_value", denominator}}};

@@ -115,19 +115,12 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
   sides.names = sides.encoding.names();
 }
 
-void warn_of_sampling(const RawSides& raw, bool two_files, Sides& sides) {
-  const auto warn = [&](const RawSide& side, int64_t rows) {
-    if (side.frame.sampled)
-      sides.warnings.push_back(
-          {"sampled-rows", text("a random sample of ", rows, " of the ", side.frame.rows_read,
-                                " rows of ", side.file, " is used; --max-rows sets how many")});
-  };
-  if (two_files) {
-    warn(raw.numerator, raw.numerator.frame.rows);
-    warn(raw.denominator, raw.denominator.frame.rows);
-  } else {
-    warn(raw.numerator, raw.numerator.frame.rows + raw.denominator.frame.rows);
-  }
+void warn_of_sampling(const RawSide& side, bool two_files, Sides& sides) {
+  if (!side.frame.sampled) return;
+  const std::string rows_of = two_files ? " rows of " : text(" rows of the ", side.what, " in ");
+  sides.warnings.push_back({"sampled-rows", text("a random sample of ", side.frame.rows, " of the ",
+                                                 side.frame.rows_read, rows_of, side.file,
+                                                 " is used; --max-rows sets how many")});
 }
 
 /// Squares of larger numbers would overflow.
@@ -246,7 +239,8 @@ Sides load_sides(const SidesOptions& options) {
   sides.description = raw.description;
   sides.description["dropped_columns"] = nlohmann::json::array();
   use_encoding(plan, sides);
-  warn_of_sampling(raw, uses_two_files(options), sides);
+  for (const RawSide* side : {&raw.numerator, &raw.denominator})
+    warn_of_sampling(*side, uses_two_files(options), sides);
   sides.denominator_is_sampled = raw.denominator.frame.sampled;
   Strings formatted = plan.formatted;
   formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());

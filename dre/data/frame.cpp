@@ -46,16 +46,6 @@ std::string text_of(Kind kind, double value) {
   return kind == Kind::date ? date_text(value) : number_text(value);
 }
 
-template <class Value>
-std::vector<Value> picked(const std::vector<Value>& values, const Tensor& rows) {
-  std::vector<Value> out;
-  if (values.empty()) return out;
-  const auto row = rows.accessor<int64_t, 1>();
-  out.reserve(static_cast<size_t>(rows.size(0)));
-  for (int64_t i = 0; i < rows.size(0); ++i) out.push_back(values[static_cast<size_t>(row[i])]);
-  return out;
-}
-
 }  // namespace
 
 std::string number_text(double value) {
@@ -84,20 +74,11 @@ TypedColumn TypedColumn::as_category() && {
   return out;
 }
 
-TypedColumn TypedColumn::take(const Tensor& rows) const {
-  return {name, kind, picked(numbers, rows), picked(codes, rows), levels, id_like};
-}
-
-Frame Frame::take(const Tensor& rows) const {
-  Frame out{{}, rows.size(0), rows_read, sampled, picked(file_rows, rows)};
-  for (const auto& column : columns) out.columns.push_back(column.take(rows));
-  return out;
-}
-
 FrameBuilder::FrameBuilder(std::string file, const std::vector<std::string>& columns,
                            const FrameOptions& options)
     : file_(std::move(file)),
       options_(options),
+      file_row_(options.rows_before),
       generator_(Context{torch::kCPU, torch::kFloat32, options.seed}.generator("sampled rows")) {
   for (const auto& name : columns) {
     Growing growing{{name, Kind::number, {}, {}, {}}};
@@ -108,35 +89,37 @@ FrameBuilder::FrameBuilder(std::string file, const std::vector<std::string>& col
   }
 }
 
-/// Where the next rows go: the end, the place of an earlier row, or nowhere (-1). Every row of the
-/// file has the same chance to stay.
-std::vector<int64_t> FrameBuilder::place_rows(int64_t count) {
-  std::vector<int64_t> places(static_cast<size_t>(count));
+/// Where the next rows go: the end, the place of an earlier row, or nowhere (-1). Each of those
+/// that are `mine` has the same chance to stay.
+std::vector<int64_t> FrameBuilder::place_rows(int64_t count, const std::vector<bool>& mine) {
+  std::vector<int64_t> places(static_cast<size_t>(count), -1);
   Tensor chance;
-  for (int64_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (!mine.empty() && !mine[i]) continue;
+    ++rows_read_;
     if (options_.max_rows == 0 || rows_ < options_.max_rows) {
-      places[static_cast<size_t>(i)] = rows_++;
+      places[i] = rows_++;
       continue;
     }
     if (!chance.defined()) chance = uniform({count}, torch::kFloat64, generator_);
-    const auto place = static_cast<int64_t>(chance.data_ptr<double>()[i] *
-                                            static_cast<double>(rows_read_ + i + 1));
-    places[static_cast<size_t>(i)] = place < options_.max_rows ? place : -1;
+    const auto place =
+        static_cast<int64_t>(chance.data_ptr<double>()[i] * static_cast<double>(rows_read_));
+    if (place < options_.max_rows) places[i] = place;
   }
   return places;
 }
 
-void FrameBuilder::add(const Table& block) {
+void FrameBuilder::add(const Table& block, const std::vector<bool>& mine) {
   check(block.columns.size() == columns_.size() && block.words.size() == columns_.size(),
         "expected a block of ", columns_.size(), " columns with its words");
   const Tensor values = block.values.contiguous();
   const auto width = static_cast<int64_t>(columns_.size());
-  const std::vector<int64_t> places = place_rows(block.rows());
+  const std::vector<int64_t> places = place_rows(block.rows(), mine);
   for (size_t j = 0; j < columns_.size(); ++j)
     add_column(columns_[j], values.data_ptr<double>() + j, width, block.words[j], places);
   for (const int64_t place : places) {
-    ++rows_read_;
-    if (place >= 0) put(file_rows_, place, options_.rows_before + rows_read_);
+    ++file_row_;
+    if (place >= 0) put(file_rows_, place, file_row_);
   }
 }
 
@@ -146,7 +129,7 @@ void FrameBuilder::add_column(Growing& growing, const double* values, int64_t st
   for (size_t i = 0; i < places.size(); ++i) {
     const bool is_word = word != words.end() && word->row == static_cast<int64_t>(i);
     if (places[i] >= 0) {
-      const int64_t file_row = options_.rows_before + rows_read_ + static_cast<int64_t>(i) + 1;
+      const int64_t file_row = file_row_ + static_cast<int64_t>(i) + 1;
       growing.infinite_texts.erase(places[i]);
       if (is_word)
         put_word(growing, places[i], *word, file_row);

@@ -29,20 +29,14 @@ struct TypedColumn {
 
   /// Numbers and dates as categories, written as text in their shortest form.
   TypedColumn as_category() &&;
-
-  /// The given rows, [m], int64.
-  TypedColumn take(const Tensor& rows) const;
 };
 
 struct Frame {
   std::vector<TypedColumn> columns;
   int64_t rows = 0;                     ///< that are kept
-  int64_t rows_read = 0;                ///< that the file has
+  int64_t rows_read = 0;                ///< that the file has, or has of these
   bool sampled = false;                 ///< whether these were too many to keep them all
   std::vector<int64_t> file_rows = {};  ///< number of each kept row in the file, from 1
-
-  /// The given rows, [m], int64.
-  Frame take(const Tensor& rows) const;
 };
 
 /// A number in the text that stands for it in a category: "1.0" and "1" are the same.
@@ -66,8 +60,9 @@ class FrameBuilder final {
   FrameBuilder(std::string file, const std::vector<std::string>& columns,
                const FrameOptions& options);
 
-  /// A block whose words were kept, in the columns of the constructor.
-  void add(const Table& block);
+  /// A block whose words were kept, in the columns of the constructor. Rows that are not `mine` are
+  /// passed over; nothing given: all are.
+  void add(const Table& block, const std::vector<bool>& mine = {});
 
   /// Data errors: a column of numbers with a few words among them, infinite numbers.
   Frame finish() &&;
@@ -90,7 +85,7 @@ class FrameBuilder final {
     std::map<int64_t, std::string> infinite_texts = {};
   };
 
-  std::vector<int64_t> place_rows(int64_t count);
+  std::vector<int64_t> place_rows(int64_t count, const std::vector<bool>& mine);
   void add_column(Growing& growing, const double* values, int64_t stride,
                   const std::vector<Word>& words, const std::vector<int64_t>& places);
   void put_number(Growing& growing, int64_t place, double value, int64_t file_row);
@@ -104,6 +99,7 @@ class FrameBuilder final {
   FrameOptions options_;
   std::vector<Growing> columns_;
   int64_t rows_ = 0, rows_read_ = 0;
+  int64_t file_row_ = 0;  ///< the last row of the file that was seen, from 1
   std::vector<int64_t> file_rows_;
   at::Generator generator_;
 };

@@ -177,7 +177,8 @@ TEST(Sides, EveryRowMustBelongToASide) {
   expect_contains(message_of([&] { load_sides(options); }),
                   {"all.csv: row 21, column 'side'", "missing"});
   options = one_file(directory, "0", "0");
-  expect_contains(message_of([&] { load_sides(options); }), {"must have two values, it has 1: 0"});
+  expect_contains(message_of([&] { load_sides(options); }),
+                  {"must have two values, one for each side; it has only '0'"});
 }
 
 TEST(Sides, TablesAsTheyAre) {
@@ -311,11 +312,12 @@ TEST(Sides, OfManyRowsASampleIsUsed) {
   EXPECT_FALSE(sides.denominator_is_sampled);
   options = one_file(directory, "0", "1");
   EXPECT_TRUE(codes(load_sides(options)).empty());
-  options.max_rows = 15;  // of each side: 30 of the file
+  options.max_rows = 15;
   const Sides both = load_sides(options);
-  EXPECT_EQ(both.numerator.rows() + both.denominator.rows(), 30);
-  EXPECT_EQ(codes(both), Strings{"sampled-rows"});
-  expect_contains(both.warnings[0].message, {"30 of the 40 rows"});
+  EXPECT_EQ(both.numerator.rows(), 15);
+  EXPECT_EQ(both.denominator.rows(), 15);
+  EXPECT_EQ(codes(both), (Strings{"sampled-rows", "sampled-rows"}));
+  expect_contains(both.warnings[0].message, {"15 of the 20 rows of the numerator in "});
   EXPECT_TRUE(both.denominator_is_sampled);
 }
 

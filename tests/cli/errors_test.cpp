@@ -88,7 +88,7 @@ std::vector<Bad> bad_fits() {
        3,
        {"negative.csv: row 2, column 'w'", "negative"}},
       {"which is the numerator", one_file("cities.csv"), 2, {"oslo, rome", "--numerator-value"}},
-      {"three values", one_file("three.csv"), 3, {"must have two values, it has 3"}},
+      {"three values", one_file("three.csv"), 3, {"a third value"}},
       {"no directory", fit_with(two_files(), "nope/m.safetensors"), 3, {"nope", "does not exist"}},
       {"a directory", fit_with(two_files(), "."), 3, {"it is a directory"}},
       {"unknown flag", with({"--metod", "nce"}), 2, {"'--metod'", "--method", "--help"}},

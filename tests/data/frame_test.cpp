@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 
 #include "dre/data/date.h"
+#include "dre/data/frames_by_value.h"
 #include "dre/data/reader.h"
 #include "tests/data/files.h"
 
@@ -15,14 +18,26 @@ namespace {
 using Kind = TypedColumn::Kind;
 using Strings = std::vector<std::string>;
 
-Frame read_frame(const std::string& csv, const FrameOptions& options = {}, int64_t block = 3) {
+std::unique_ptr<TableReader> open_words(const std::string& csv) {
   const Directory directory;
   ReadOptions read;
   read.words = "keep";
-  const auto reader = open_table(directory.write("t.csv", csv), read);
+  return open_table(directory.write("t.csv", csv), read);
+}
+
+Frame read_frame(const std::string& csv, const FrameOptions& options = {}, int64_t block = 3) {
+  const auto reader = open_words(csv);
   FrameBuilder builder("t.csv", reader->columns(), options);
   while (const auto rows = reader->next(block)) builder.add(*rows);
   return std::move(builder).finish();
+}
+
+std::map<std::string, Frame> read_by_value(const std::string& csv, const std::string& column,
+                                           const FrameOptions& options = {}, int64_t block = 3) {
+  const auto reader = open_words(csv);
+  FramesByValue frames("t.csv", reader->columns(), column, options);
+  while (const auto rows = reader->next(block)) frames.add(*rows);
+  return std::move(frames).finish();
 }
 
 /// Each cell of a category as text; "?" is missing.
@@ -149,10 +164,44 @@ TEST(Frame, OfMoreRowsAFairSampleIsKept) {
   EXPECT_EQ(std::get<0>(at::_unique(kept)).size(0), 1000);
   EXPECT_TRUE(frame.sampled);
   EXPECT_TRUE(torch::tensor(frame.file_rows).equal((kept + 1).to(torch::kInt64)));
-  const Frame some = frame.take(torch::tensor({998, 3}));
-  EXPECT_EQ(some.file_rows[0], some.columns[0].numbers[0] + 1);
-  EXPECT_EQ(some.rows_read, 4000);
   EXPECT_FALSE(read_frame(csv).sampled);
+}
+
+/// Every 40th row is "rare"; its rows are all kept while the others are sampled.
+TEST(FramesByValue, EachSideIsSampledApart) {
+  std::string csv = "c,side\n";
+  for (int i = 1; i <= 4000; ++i) csv += text(i, i % 40 == 7 ? ",rare\n" : ",1.0\n");
+  FrameOptions options;
+  options.max_rows = 1000;
+  auto frames = read_by_value(csv, "side", options, 64);
+  ASSERT_EQ(frames.size(), 2);
+  const Frame &rare = frames.at("rare"), &other = frames.at("1");
+  EXPECT_EQ(rare.rows, 100);
+  EXPECT_FALSE(rare.sampled);
+  EXPECT_EQ(other.rows, 1000);
+  EXPECT_EQ(other.rows_read, 3900);
+  EXPECT_TRUE(other.sampled);
+  for (const auto& [value, frame] : frames) {
+    ASSERT_EQ(frame.columns.size(), 1) << value;
+    const Tensor kept = torch::tensor(frame.columns[0].numbers, torch::kFloat64);
+    EXPECT_TRUE(torch::tensor(frame.file_rows).equal(kept.to(torch::kInt64))) << value;
+    // Standard error of the mean of 1000 rows of 3900: 1155 / sqrt(1000) * sqrt(0.74) = 31.5
+    EXPECT_NEAR(kept.mean().item<double>(), 2000, 4 * 31.5) << value;
+  }
+}
+
+TEST(FramesByValue, ErrorsTellTheRow) {
+  const auto message = [](const std::string& csv) {
+    return message_of([&] { read_by_value(csv, "side"); });
+  };
+  expect_contains(message("c,side\n1,a\n2,b\n3,a\n4,b\n5,c\n"),
+                  {"t.csv: row 5", "'side'", "c", "a", "third"});
+  expect_contains(message("c,side\n1,a\n2,b\n3,a\n4,\n5,b\n"),
+                  {"t.csv: row 4", "'side'", "missing"});
+  expect_contains(message("c,side\n1,a\n2,a\n"), {"t.csv", "'side'", "two values", "only a"});
+  // Of the cells of a side whose first row is in a later block, too.
+  expect_contains(message("c,side\n1,a\n2,a\n3,a\n4,a\ninf,b\n6,b\n"),
+                  {"t.csv: row 5", "'c'", "inf"});
 }
 
 TEST(Frame, TextsThatAllDifferAreGivenUp) {
