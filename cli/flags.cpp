@@ -34,13 +34,11 @@ nlohmann::json number_in(const std::string& given, bool whole) {
   return number;
 }
 
-std::vector<std::string> split_at_commas(const std::vector<std::string>& given) {
-  std::vector<std::string> parts;
-  for (const auto& one : given) {
-    std::istringstream in(one);
-    for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  }
-  return parts;
+std::vector<std::string> names_in(const std::vector<std::string>& given) {
+  std::vector<std::string> names;
+  for (const auto& list : given)
+    for (auto& name : split_comma_list(list)) names.push_back(std::move(name));
+  return names;
 }
 
 /// Levenshtein's distance, for "did you mean".
@@ -154,7 +152,7 @@ nlohmann::json Flags::overrides() const {
     if (kind == Kind::flag)
       out[name] = option->as<bool>();
     else if (kind == Kind::words)
-      out[name] = split_at_commas(given);
+      out[name] = names_in(given);
     else if (kind == Kind::word)
       out[name] = given.front();
     else
@@ -228,9 +226,9 @@ nlohmann::json read_config(const std::string& path) {
     nlohmann::json config = nlohmann::json::parse(bytes);
     check(config.is_object(), path, ": the configuration must be a JSON object, {\"steps\": 100}");
     return config;
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const nlohmann::json::exception& error) {
     const std::string what = error.what();
-    fail(Error::Kind::usage, path, " is not a JSON file: ", what.substr(what.find("] ") + 2));
+    fail(Error::Kind::usage, path, " cannot be read as JSON: ", what.substr(what.find("] ") + 2));
   }
 }
 

@@ -13,6 +13,40 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
   return out;
 }
 
+std::string comma_list(const std::vector<std::string>& names) {
+  std::vector<std::string> parts;
+  for (const auto& name : names) {
+    if (name.find_first_of(",\"") == std::string::npos) {
+      parts.push_back(name);
+      continue;
+    }
+    std::string quoted = "\"";
+    for (const char letter : name) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+    parts.push_back(quoted + "\"");
+  }
+  return join(parts, ",");
+}
+
+std::vector<std::string> split_comma_list(const std::string& list) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at < list.size(); ++at) {
+    std::string name;
+    if (list[at] == '"') {
+      for (++at; at < list.size(); ++at) {
+        if (list[at] == '"' && list.substr(at + 1, 1) != "\"") break;
+        if (list[at] == '"') ++at;
+        name += list[at];
+      }
+      check(at < list.size(), "the quotes of ", list, " are not closed");
+      ++at;
+    }
+    const size_t comma = std::min(list.find(',', at), list.size());
+    names.push_back(name + list.substr(at, comma - at));
+    at = comma;
+  }
+  return names;
+}
+
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }

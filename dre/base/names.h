@@ -11,6 +11,13 @@ namespace dre {
 /// "a, b, c"
 std::string join(const std::vector<std::string>& parts, const std::string& separator = ", ");
 
+/// Names as a flag takes them, a,b: those with commas or quotes stand in double quotes, which are
+/// doubled within.
+std::string comma_list(const std::vector<std::string>& names);
+
+/// Back from `comma_list`.
+std::vector<std::string> split_comma_list(const std::string& list);
+
 bool contains(const std::vector<std::string>& all, const std::string& one);
 
 /// A row of a table of makers: `Named<std::function<...>>` or a pointer to a function.

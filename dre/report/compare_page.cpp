@@ -43,7 +43,8 @@ Section numbers_section(const CompareResult& result) {
   const WeightCheck& w = result.weights;
   return {"How far apart",
           {table, Facts{{{"AUC", number(result.separation.before)},
-                         {"AUC after reweighting", number(result.separation.after.value)},
+                         {"AUC after reweighting", number(result.separation.after.value,
+                                                          result.separation.after.standard_error)},
                          {"effective rows", text(count_text(w.effective_rows), " of ", w.rows)},
                          {"Pareto k of the weights", tail_text(w)},
                          {"mean of r", number(w.mean.value, w.mean.standard_error)},

@@ -38,6 +38,7 @@ void write_bad_files(const Directory& d) {
   d.write("range.json", R"({"steps": -3})");
   d.write("broken.json", "{");
   d.write("list.json", "[1]");
+  d.write("huge.json", R"({"rate": 1e400})");
 }
 
 Arguments fit_side(const std::string& numerator) { return fit_with(two_files(numerator)); }
@@ -104,7 +105,11 @@ std::vector<Bad> bad_fits() {
       {"no config", with({"--config", "nope.json"}), 3, {"nope.json"}},
       {"unknown key", with({"--config", "stepz.json"}), 2, {"stepz.json: ", "'stepz'", "steps"}},
       {"config range", with({"--config", "range.json"}), 2, {"range.json: steps must be at least"}},
-      {"broken config", with({"--config", "broken.json"}), 2, {"broken.json is not a JSON file"}},
+      {"broken config",
+       with({"--config", "broken.json"}),
+       2,
+       {"broken.json cannot be read as JSON"}},
+      {"huge number", with({"--config", "huge.json"}), 2, {"huge.json cannot be read", "1e400"}},
       {"config list", with({"--config", "list.json"}), 2, {"list.json", "JSON object"}},
   };
 }

@@ -1,0 +1,30 @@
+#include "dre/base/names.h"
+
+#include <gtest/gtest.h>
+
+namespace dre::testing {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+TEST(Names, ListsComeBack) {
+  for (const Strings& names : std::vector<Strings>{{},
+                                                   {"a"},
+                                                   {"a", "b c"},
+                                                   {"income, USD", "x"},
+                                                   {"5\" pipe", "\"", ","},
+                                                   {"a\",b", "\"c\""}})
+    EXPECT_EQ(split_comma_list(comma_list(names)), names) << comma_list(names);
+}
+
+TEST(Names, ListsAsTheyAreTyped) {
+  EXPECT_EQ(comma_list({"a", "b"}), "a,b");
+  EXPECT_EQ(split_comma_list("a,b"), (Strings{"a", "b"}));
+  EXPECT_EQ(split_comma_list("a,,b,"), (Strings{"a", "", "b"}));
+  EXPECT_EQ(split_comma_list("\"a,b\",c"), (Strings{"a,b", "c"}));
+  EXPECT_EQ(split_comma_list("5\" pipe,c"), (Strings{"5\" pipe", "c"}));
+  EXPECT_THROW(split_comma_list("a,\"b"), Error);
+}
+
+}  // namespace
+}  // namespace dre::testing
