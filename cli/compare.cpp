@@ -69,9 +69,9 @@ std::string as_text(const CompareResult& result, double seconds) {
   out += summary_line("AUC", text(short_number(result.separation.before), ", after reweighting ",
                                   std::isnan(result.separation.after.value)
                                       ? "unknown"
-                                      : text(short_number(result.separation.after.value), " +- ",
-                                             short_number(result.separation.after.standard_error),
-                                             " (should be 0.5)")));
+                                      : with_error(result.separation.after.value,
+                                                   result.separation.after.standard_error) +
+                                            " (should be 0.5)"));
   out += summary_line("r on den", weight_text(result.weights));
   out += summary_line("1/r on num", weight_text(result.inverse_weights));
   out +=

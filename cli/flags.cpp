@@ -34,10 +34,13 @@ nlohmann::json number_in(const std::string& given, bool whole) {
   return number;
 }
 
-std::vector<std::string> names_in(const std::vector<std::string>& given) {
+std::vector<std::string> names_in(const std::string& flag, const std::vector<std::string>& given) {
   std::vector<std::string> names;
-  for (const auto& list : given)
-    for (auto& name : split_comma_list(list)) names.push_back(std::move(name));
+  for (const auto& list : given) {
+    const auto parts = split_comma_list(list);
+    check(parts.has_value(), "--", flag, ": the double quotes in ", list, " are not closed");
+    names.insert(names.end(), parts->begin(), parts->end());
+  }
   return names;
 }
 
@@ -152,7 +155,7 @@ nlohmann::json Flags::overrides() const {
     if (kind == Kind::flag)
       out[name] = option->as<bool>();
     else if (kind == Kind::words)
-      out[name] = names_in(given);
+      out[name] = names_in(name, given);
     else if (kind == Kind::word)
       out[name] = given.front();
     else

@@ -64,6 +64,9 @@ void check_roles(const SidesOptions& options) {
   check_role("--domain-column", options.domain_column);
   check(options.weight_column.empty() || options.weight_column != options.domain_column, "column ",
         shown(options.weight_column), " cannot be both --weight-column and --domain-column");
+  check(options.weight_column.empty() || !contains(options.categorical, options.weight_column),
+        "column ", shown(options.weight_column),
+        " is named by --weight-column and by --categorical; weights are numbers");
   for (const auto& name : options.categorical)
     check(!contains(options.numeric, name), "column ", shown(name),
           " is named by --categorical and by --numeric; name it in one of them");
@@ -141,7 +144,7 @@ FrameOptions frame_options(const SidesOptions& options) {
   return frame;
 }
 
-/// The next rows, as many as a megabyte of cells has.
+/// The next rows, a million cells at most.
 std::optional<Table> next_block(TableReader& reader) {
   const auto width = std::max<int64_t>(1, static_cast<int64_t>(reader.columns().size()));
   return reader.next(std::max<int64_t>(1, (int64_t{1} << 20) / width));
@@ -187,19 +190,18 @@ void check_weights(const RawSide& side, const std::string& column) {
        "; weights must be 0 or more");
 }
 
-/// Removes the weights from the frame.
-TypedColumn take_weights(Frame& frame, const std::string& name, const std::string& file) {
-  auto& columns = frame.columns;
-  const auto found = std::find_if(columns.begin(), columns.end(),
+void check_has(const Strings& columns, const char* part, const std::string& name,
+               const std::string& path) {
+  check_data(contains(columns, name), input_name(path), " has no ", part, " column ", shown(name),
+             "; its columns are ", listed(columns));
+}
+
+/// Removes the weights from the frame, which has them.
+TypedColumn take_weights(Frame& frame, const std::string& name) {
+  const auto found = std::find_if(frame.columns.begin(), frame.columns.end(),
                                   [&](const TypedColumn& column) { return column.name == name; });
-  if (found == columns.end()) {
-    Strings names;
-    for (const auto& column : columns) names.push_back(column.name);
-    fail(Error::Kind::data, file, " has no weight column ", shown(name), "; its columns are ",
-         listed(names));
-  }
   TypedColumn column = std::move(*found);
-  columns.erase(found);
+  frame.columns.erase(found);
   return column;
 }
 
@@ -207,7 +209,7 @@ RawSide raw_side(const std::string& what, const std::string& path, Frame frame,
                  const std::string& weight_column) {
   RawSide side{what, input_name(path), std::move(frame), {}};
   if (weight_column.empty()) return side;
-  const TypedColumn weight = take_weights(side.frame, weight_column, side.file);
+  const TypedColumn weight = take_weights(side.frame, weight_column);
   side.weight = torch::tensor(weight.numbers, torch::kFloat64);
   check_weights(side, weight_column);
   return side;
@@ -232,8 +234,9 @@ RawSides read_two_files(const SidesOptions& options) {
   check_same_columns(options, names, without(second->columns(), {options.weight_column}));
   const auto read = [&](TableReader& reader, const char* what, const std::string& path) {
     check_types_exist(options, reader.columns(), path);
-    RawSide side =
-        raw_side(what, path, read_frame(reader, path, options), weight_column_in(path, options));
+    const std::string weight = weight_column_in(path, options);
+    if (!weight.empty()) check_has(reader.columns(), "weight", weight, path);
+    RawSide side = raw_side(what, path, read_frame(reader, path, options), weight);
     side.frame = ordered(std::move(side.frame), names);
     return side;
   };
@@ -274,9 +277,9 @@ std::string choose_numerator(const Strings& values, const SidesOptions& options)
 RawSides read_one_file(const SidesOptions& options) {
   const auto reader = open_side(options.data, options);
   check_types_exist(options, reader->columns(), options.data);
-  check_data(contains(reader->columns(), options.domain_column), input_name(options.data),
-             " has no domain column ", shown(options.domain_column), "; its columns are ",
-             listed(reader->columns()));
+  check_has(reader->columns(), "domain", options.domain_column, options.data);
+  if (!options.weight_column.empty())
+    check_has(reader->columns(), "weight", options.weight_column, options.data);
   FramesByValue parts(input_name(options.data), reader->columns(), options.domain_column,
                       frame_options(options));
   while (const auto block = next_block(*reader)) parts.add(*block);

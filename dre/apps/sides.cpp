@@ -77,7 +77,7 @@ void judge_columns(Sides& sides) {
   check_data(found.separated.empty(), columns_are(found.separated),
              " constant on each side, with different values: the sides never meet and the ratio is "
              "infinite; leave out with --drop ",
-             comma_list(raw_names(sides.encoding, found.separated)));
+             shell_list(raw_names(sides.encoding, found.separated)));
   const Strings one_sided = without_levels(sides.encoding, found.one_sided);
   if (!one_sided.empty())
     sides.warnings.push_back(

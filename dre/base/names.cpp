@@ -1,6 +1,8 @@
 #include "dre/base/names.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 namespace dre {
 
@@ -27,7 +29,19 @@ std::string comma_list(const std::vector<std::string>& names) {
   return join(parts, ",");
 }
 
-std::vector<std::string> split_comma_list(const std::string& list) {
+std::string shell_list(const std::vector<std::string>& names) {
+  const std::string list = comma_list(names);
+  const auto is_plain = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter >= 0x80 ||
+           std::string_view("_-.,:/+@%").find(static_cast<char>(letter)) != std::string_view::npos;
+  };
+  if (std::all_of(list.begin(), list.end(), is_plain)) return list;
+  std::string quoted = "'";
+  for (const char letter : list) quoted += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return quoted + "'";
+}
+
+std::optional<std::vector<std::string>> split_comma_list(const std::string& list) {
   std::vector<std::string> names;
   for (size_t at = 0; at < list.size(); ++at) {
     std::string name;
@@ -37,7 +51,7 @@ std::vector<std::string> split_comma_list(const std::string& list) {
         if (list[at] == '"') ++at;
         name += list[at];
       }
-      check(at < list.size(), "the quotes of ", list, " are not closed");
+      if (at >= list.size()) return std::nullopt;
       ++at;
     }
     const size_t comma = std::min(list.find(',', at), list.size());

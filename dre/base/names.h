@@ -1,6 +1,7 @@
 /// Choice by name: one visible table a concept, and an unknown name lists the known ones.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,11 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
 /// doubled within.
 std::string comma_list(const std::vector<std::string>& names);
 
-/// Back from `comma_list`.
-std::vector<std::string> split_comma_list(const std::string& list);
+/// The same for a shell, in single quotes where it needs them.
+std::string shell_list(const std::vector<std::string>& names);
+
+/// Back from `comma_list`; nothing where quotes are left open.
+std::optional<std::vector<std::string>> split_comma_list(const std::string& list);
 
 bool contains(const std::vector<std::string>& all, const std::string& one);
 

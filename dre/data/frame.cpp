@@ -46,6 +46,16 @@ std::string text_of(Kind kind, double value) {
   return kind == Kind::date ? date_text(value) : number_text(value);
 }
 
+/// Those at `places`; nothing of nothing.
+template <class Value>
+std::vector<Value> picked(const std::vector<Value>& values, const std::vector<int64_t>& places) {
+  std::vector<Value> out;
+  if (values.empty()) return out;
+  out.reserve(places.size());
+  for (const int64_t place : places) out.push_back(values[static_cast<size_t>(place)]);
+  return out;
+}
+
 }  // namespace
 
 std::string number_text(double value) {
@@ -89,32 +99,36 @@ FrameBuilder::FrameBuilder(std::string file, const std::vector<std::string>& col
   }
 }
 
-/// Where the next rows go: the end, the place of an earlier row, or nowhere (-1). Each of those
-/// that are `mine` has the same chance to stay.
-std::vector<int64_t> FrameBuilder::place_rows(int64_t count, const std::vector<bool>& mine) {
+/// Where the next rows go: the end, the place of an earlier row of their part, or nowhere (-1).
+/// Every row of a part has the same chance to stay.
+std::vector<int64_t> FrameBuilder::place_rows(int64_t count, const std::vector<size_t>& part) {
   std::vector<int64_t> places(static_cast<size_t>(count), -1);
+  const auto most = static_cast<size_t>(options_.max_rows);
   Tensor chance;
   for (size_t i = 0; i < places.size(); ++i) {
-    if (!mine.empty() && !mine[i]) continue;
-    ++rows_read_;
-    if (options_.max_rows == 0 || rows_ < options_.max_rows) {
+    const size_t number = part.empty() ? 0 : part[i];
+    if (number >= parts_.size()) parts_.resize(number + 1);
+    auto& [rows_read, kept] = parts_[number];
+    ++rows_read;
+    if (most == 0 || kept.size() < most) {
       places[i] = rows_++;
+      kept.push_back(places[i]);
       continue;
     }
     if (!chance.defined()) chance = uniform({count}, torch::kFloat64, generator_);
     const auto place =
-        static_cast<int64_t>(chance.data_ptr<double>()[i] * static_cast<double>(rows_read_));
-    if (place < options_.max_rows) places[i] = place;
+        static_cast<size_t>(chance.data_ptr<double>()[i] * static_cast<double>(rows_read));
+    if (place < most) places[i] = kept[place];
   }
   return places;
 }
 
-void FrameBuilder::add(const Table& block, const std::vector<bool>& mine) {
+void FrameBuilder::add(const Table& block, const std::vector<size_t>& part) {
   check(block.columns.size() == columns_.size() && block.words.size() == columns_.size(),
         "expected a block of ", columns_.size(), " columns with its words");
   const Tensor values = block.values.contiguous();
   const auto width = static_cast<int64_t>(columns_.size());
-  const std::vector<int64_t> places = place_rows(block.rows(), mine);
+  const std::vector<int64_t> places = place_rows(block.rows(), part);
   for (size_t j = 0; j < columns_.size(); ++j)
     add_column(columns_[j], values.data_ptr<double>() + j, width, block.words[j], places);
   for (const int64_t place : places) {
@@ -246,12 +260,28 @@ void FrameBuilder::refuse_exceptions(const Growing& growing, const Seen& rule,
 }
 
 Frame FrameBuilder::finish() && {
-  Frame frame{{}, rows_, rows_read_, rows_ < rows_read_, std::move(file_rows_)};
+  int64_t rows_read = 0;
+  for (const auto& part : parts_) rows_read += part.rows_read;
+  Frame frame{{}, rows_, rows_read, rows_ < rows_read, std::move(file_rows_)};
   for (auto& growing : columns_) {
     judge(growing);
     frame.columns.push_back(std::move(growing.column));
   }
   return frame;
+}
+
+std::vector<Frame> FrameBuilder::finish_parts() && {
+  const Frame all = std::move(*this).finish();
+  std::vector<Frame> frames;
+  for (const auto& [rows_read, places] : parts_) {
+    const auto rows = static_cast<int64_t>(places.size());
+    Frame frame{{}, rows, rows_read, rows < rows_read, picked(all.file_rows, places)};
+    for (const auto& column : all.columns)
+      frame.columns.push_back({column.name, column.kind, picked(column.numbers, places),
+                               picked(column.codes, places), column.levels, column.id_like});
+    frames.push_back(std::move(frame));
+  }
+  return frames;
 }
 
 }  // namespace dre

@@ -53,19 +53,22 @@ struct FrameOptions {
 
 /// Gathers blocks of rows. A column of numbers alone is numeric, one of dates alone holds dates,
 /// and anything else is categories; then numbers and dates in it become text in their shortest
-/// form. Memory is bounded by `max_rows`, and that of texts by giving up columns of more than 100
-/// 000 texts of which most are different.
+/// form. Memory is bounded by `max_rows` (of each part), and that of texts by giving up columns of
+/// more than 100 000 texts of which most are different.
 class FrameBuilder final {
  public:
   FrameBuilder(std::string file, const std::vector<std::string>& columns,
                const FrameOptions& options);
 
-  /// A block whose words were kept, in the columns of the constructor. Rows that are not `mine` are
-  /// passed over; nothing given: all are.
-  void add(const Table& block, const std::vector<bool>& mine = {});
+  /// A block whose words were kept, in the columns of the constructor. `part`: number of the part
+  /// of the table to which each row belongs, 0, 1, ...; nothing given: there is one part only.
+  void add(const Table& block, const std::vector<size_t>& part = {});
 
   /// Data errors: a column of numbers with a few words among them, infinite numbers.
   Frame finish() &&;
+
+  /// Each part as a frame of its own, with the kinds and levels that the columns have as a whole.
+  std::vector<Frame> finish_parts() &&;
 
  private:
   /// Cells of one form.
@@ -85,7 +88,13 @@ class FrameBuilder final {
     std::map<int64_t, std::string> infinite_texts = {};
   };
 
-  std::vector<int64_t> place_rows(int64_t count, const std::vector<bool>& mine);
+  /// Rows that belong together are sampled apart from the others.
+  struct Part {
+    int64_t rows_read = 0;
+    std::vector<int64_t> places = {};  ///< of the rows that are kept
+  };
+
+  std::vector<int64_t> place_rows(int64_t count, const std::vector<size_t>& part);
   void add_column(Growing& growing, const double* values, int64_t stride,
                   const std::vector<Word>& words, const std::vector<int64_t>& places);
   void put_number(Growing& growing, int64_t place, double value, int64_t file_row);
@@ -98,7 +107,8 @@ class FrameBuilder final {
   std::string file_;
   FrameOptions options_;
   std::vector<Growing> columns_;
-  int64_t rows_ = 0, rows_read_ = 0;
+  std::vector<Part> parts_{1};
+  int64_t rows_ = 0;      ///< that are kept
   int64_t file_row_ = 0;  ///< the last row of the file that was seen, from 1
   std::vector<int64_t> file_rows_;
   at::Generator generator_;

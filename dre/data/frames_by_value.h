@@ -11,31 +11,33 @@
 namespace dre {
 
 /// Gathers blocks of rows by the value of one column, which has two values and is in neither frame.
-/// Columns are typed, and rows sampled, for each value apart: those of a rare value are not thinned
-/// out by those of the other.
+/// Columns have one kind for both values; rows are sampled for each value apart, so that those of a
+/// rare one are not thinned out by those of the other.
 class FramesByValue final {
  public:
   /// `column` is one of `columns`.
   FramesByValue(std::string file, std::vector<std::string> columns, const std::string& column,
                 const FrameOptions& options);
 
-  /// A block whose words were kept. Data errors: a missing value, a third one.
+  /// A block whose words were kept. Data errors: a missing value, a third one, one that is not
+  /// UTF-8.
   void add(const Table& block);
 
-  /// By value, number or text; "1.0" and "1" are the same. Data error: fewer than two.
+  /// By value, number or text; "1.0" and "1" are the same. Data errors: fewer than two, and those
+  /// of FrameBuilder.
   std::map<std::string, Frame> finish() &&;
 
  private:
-  size_t place_of(double number, int64_t file_row);
-  size_t place_of(const std::string& value, int64_t file_row);
-  std::string where(int64_t file_row) const;
+  size_t part_of(double number);
+  size_t part_of(const std::string& value);
+  std::string where() const;
 
   std::string file_;
   std::vector<std::string> columns_;
-  size_t by_ = 0;  ///< place of the column
-  FrameOptions options_;
-  std::vector<std::string> values_;
-  std::vector<FrameBuilder> builders_;  ///< by place in `values_`
+  size_t by_;  ///< place of the column
+  FrameBuilder builder_;
+  std::vector<std::string> values_;  ///< by the number of their part
+  int64_t file_row_ = 0;             ///< that is looked at, from 1
 };
 
 }  // namespace dre

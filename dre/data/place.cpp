@@ -41,7 +41,7 @@ std::string Place::describe() const {
 
 std::string Advice::or_drop(const std::string& column) const {
   if (drop_flag.empty() || contains(needed, column)) return "";
-  return text(", or leave the column out with ", drop_flag, " ", shown(column));
+  return text(", or leave the column out with ", drop_flag, " ", shell_list({column}));
 }
 
 std::string shown(std::string_view piece) {

@@ -23,7 +23,14 @@ TEST(Names, ListsAsTheyAreTyped) {
   EXPECT_EQ(split_comma_list("a,,b,"), (Strings{"a", "", "b"}));
   EXPECT_EQ(split_comma_list("\"a,b\",c"), (Strings{"a,b", "c"}));
   EXPECT_EQ(split_comma_list("5\" pipe,c"), (Strings{"5\" pipe", "c"}));
-  EXPECT_THROW(split_comma_list("a,\"b"), Error);
+  EXPECT_EQ(split_comma_list("a,\"b"), std::nullopt);
+  EXPECT_EQ(split_comma_list("a,\"b\"\""), std::nullopt);
+}
+
+TEST(Names, ListsForAShell) {
+  EXPECT_EQ(shell_list({"a", "Größe"}), "a,Größe");
+  EXPECT_EQ(shell_list({"income, USD", "b"}), "'\"income, USD\",b'");
+  EXPECT_EQ(shell_list({"it's"}), "'it'\\''s'");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ std::vector<Bad> bad_fits() {
       {"missing",
        fit_with(two_files("missing.csv") + Arguments{"--missing", "error"}),
        3,
-       {"missing.csv: row 401", "'x1'", "--missing error", "--drop 'x1'"}},
+       {"missing.csv: row 401", "'x1'", "--missing error", "--drop x1"}},
       {"text", fit_side("text.csv"), 3, {"text.csv: row 401", "'x1'", "'rome'", "--categorical"}},
       {"text in a number",
        fit_with(two_files("text.csv") + Arguments{"--numeric", "x1"}),

@@ -230,7 +230,7 @@ TEST(Csv, AdviceNamesAFlagOnlyWhereThereIsOne) {
     EXPECT_EQ(without.find("--"), std::string::npos) << without;
     options.advice.drop_flag = "--drop";
     expect_contains(csv_message("a,b\n1," + cell + "\n", options),
-                    {", or leave the column out with --drop 'b'"});
+                    {", or leave the column out with --drop b"});
     options.advice.needed = {"b"};
     EXPECT_EQ(csv_message("a,b\n1," + cell + "\n", options).find("--"), std::string::npos);
     options.advice.needed = {};

@@ -190,6 +190,24 @@ TEST(FramesByValue, EachSideIsSampledApart) {
   }
 }
 
+/// What a column holds is judged over both sides.
+TEST(FramesByValue, ColumnsHaveOneKind) {
+  std::string ages = "age,side\n", codes = "code,side\n", ticks = "tick,side\n";
+  for (int i = 0; i < 600; ++i) {
+    ages += text(i == 450 ? "4o" : std::to_string(18 + i % 67), ",", i % 2, "\n");
+    codes += text(i % 2 == 0 && i > 5 ? "" : "P", i, ",", i % 2, "\n");
+    ticks += text(i % 2 == 0 && i % 3 > 0 ? "OK" : "INF", ",", i % 2, "\n");
+  }
+  expect_contains(message_of([&] { read_by_value(ages, "side"); }),
+                  {"row 451", "'4o' is not a number", "599 of 600"});
+  for (const auto& csv : {codes, ticks})
+    for (const auto& [value, frame] : read_by_value(csv, "side", {}, 64)) {
+      EXPECT_EQ(frame.columns[0].kind, Kind::category) << value;
+      EXPECT_EQ(frame.columns[0].rows(), 300) << value;
+      EXPECT_EQ(frame.columns[0].missing(), 0) << value;
+    }
+}
+
 TEST(FramesByValue, ErrorsTellTheRow) {
   const auto message = [](const std::string& csv) {
     return message_of([&] { read_by_value(csv, "side"); });
@@ -198,7 +216,7 @@ TEST(FramesByValue, ErrorsTellTheRow) {
                   {"t.csv: row 5", "'side'", "c", "a", "third"});
   expect_contains(message("c,side\n1,a\n2,b\n3,a\n4,\n5,b\n"),
                   {"t.csv: row 4", "'side'", "missing"});
-  expect_contains(message("c,side\n1,a\n2,a\n"), {"t.csv", "'side'", "two values", "only a"});
+  expect_contains(message("c,side\n1,a\n2,a\n"), {"t.csv", "'side'", "two values", "only 'a'"});
   // Of the cells of a side whose first row is in a later block, too.
   expect_contains(message("c,side\n1,a\n2,a\n3,a\n4,a\ninf,b\n6,b\n"),
                   {"t.csv: row 5", "'c'", "inf"});
