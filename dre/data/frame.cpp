@@ -9,6 +9,7 @@
 #include "dre/base/names.h"
 #include "dre/data/columns.h"
 #include "dre/data/date.h"
+#include "dre/data/exceptions.h"
 #include "dre/data/place.h"
 
 namespace dre {
@@ -19,11 +20,6 @@ using Kind = TypedColumn::Kind;
 constexpr int32_t missing_code = -1;
 /// Beyond so many texts, most of them different, a column is taken for an identifier.
 constexpr size_t most_texts = 100'000;
-/// A column with so few words a number, and more than a few numbers, is numeric with typing errors;
-/// one of dates likewise.
-constexpr int64_t rules_an_exception = 20;
-constexpr size_t few_levels = 50;
-
 constexpr const char* as_dates_are_written = "; write it as 2024-03-05 or 2024-03-05T14:30:00";
 
 template <class Value>
@@ -227,8 +223,6 @@ void FrameBuilder::put_text(Growing& growing, int64_t place, const std::string& 
   growing.places = {};
 }
 
-/// A few words in a column of numbers or of dates are errors that must not turn it into thousands
-/// of categories.
 void FrameBuilder::judge(const Growing& growing) const {
   const TypedColumn& column = growing.column;
   if (growing.infinite.count > 0 && column.kind != Kind::category)
@@ -250,13 +244,9 @@ void FrameBuilder::refuse_exceptions(const Growing& growing, const Seen& rule,
     exceptions += other->count;
     if (!first || other->first_row < first->first_row) first = other;
   }
-  if (!first || rule.count < rules_an_exception * exceptions) return;
-  const std::string& column = growing.column.name;
-  fail(Error::Kind::data, Place{file_, first->first_row, 0, column}.describe(), ": ",
-       shown(first->first), " is not ", what, ", but most other cells of the column are (",
-       rule.count, " of ", rule.count + exceptions,
-       "); correct it, write NA for a missing value, or name the column in --categorical",
-       options_.advice.or_drop(column));
+  if (first)
+    dre::refuse_exceptions({file_, first->first_row, 0, growing.column.name}, first->first, what,
+                           rule.count, exceptions, options_.advice);
 }
 
 Frame FrameBuilder::finish() && {

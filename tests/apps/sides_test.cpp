@@ -299,6 +299,31 @@ TEST(Sides, KindsCanBeGiven) {
   expect_contains(message_of([&] { load_sides(options); }), {"--categorical", "'kode'"});
 }
 
+/// Few values a side, as a table of ages has: judged by both sides together.
+TEST(Sides, AWordAmongNumbersOfTwoFiles) {
+  const Directory directory;
+  std::string a = "age\n", b = a, dates = "day\n", days = dates;
+  for (int i = 0; i < 300; ++i) {
+    a += i == 7 ? "4o\n" : text(18 + i % 30, "\n");
+    b += text(18 + i % 67, "\n");
+    dates += i == 9 ? "soon\n" : text("2024-03-", 10 + i % 20, "\n");
+    days += text("20", 10 + i % 20, "-04-", 10 + i % 19, "\n");
+  }
+  auto options = two_files(directory, a, b);
+  expect_contains(message_of([&] { load_sides(options); }),
+                  {"a.csv: row 8", "'4o' is not a number", "599 of 600", "--drop age"});
+  options = two_files(directory, b, a);
+  expect_contains(message_of([&] { load_sides(options); }), {"b.csv: row 8", "'4o'"});
+  options.categorical = {"age"};
+  EXPECT_GT(load_sides(options).names.size(), 20);
+  options = two_files(directory, dates, days);
+  expect_contains(message_of([&] { load_sides(options); }),
+                  {"a.csv: row 10", "'soon' is not a date", "599 of 600"});
+  // Of few values on both sides it is a category.
+  options = two_files(directory, a, a);
+  EXPECT_GT(load_sides(options).names.size(), 20);
+}
+
 TEST(Sides, OfManyRowsASampleIsUsed) {
   const Directory directory;
   auto options = two_files(directory, table("x", 500, 1, 0.25), table("x", 80, 1, 0.25));
