@@ -1,6 +1,7 @@
 #include "dre/data/place.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -41,7 +42,12 @@ std::string Place::describe() const {
 
 std::string Advice::or_drop(const std::string& column) const {
   if (drop_flag.empty() || contains(needed, column)) return "";
-  return text(", or leave the column out with ", drop_flag, " ", shell_list({column}));
+  const bool can_be_typed =
+      is_utf8(column) && std::none_of(column.begin(), column.end(), [](unsigned char letter) {
+        return std::iscntrl(letter) != 0;
+      });
+  return text(", or leave the column out with ", drop_flag, " ",
+              can_be_typed ? shell_list({column}) : shown(column));
 }
 
 std::string shown(std::string_view piece) {

@@ -235,6 +235,8 @@ TEST(Csv, AdviceNamesAFlagOnlyWhereThereIsOne) {
     EXPECT_EQ(csv_message("a,b\n1," + cell + "\n", options).find("--"), std::string::npos);
     options.advice.needed = {};
   }
+  expect_contains(csv_message("a,\"b, c\"\n1,red\n", options), {"--drop '\"b, c\"'"});
+  expect_contains(csv_message("a,b\x1B\n1,red\n", options), {"--drop 'b?'"});
 }
 
 TEST(Csv, LinesAreCountedThroughQuotedLineBreaks) {
