@@ -123,17 +123,17 @@ Section training_section(const CompareResult& result) {
 }  // namespace
 
 Page compare_page(const CompareResult& result) {
-  return {"Two tables compared",
-          text(result.data.at("numerator").value("file", "?"), " against ",
-               result.data.at("denominator").value("file", "?")),
-          {summary_section(result),
-           numbers_section(result),
-           {"Ratios and weights",
-            {histogram_chart(result.histogram), calibration_chart(result.histogram),
-             tail_chart(result.largest_weights, result.weights)}},
-           columns_section(result.columns),
-           training_section(result)},
-          text("Made by dre ", version(), ".")};
+  return {
+      "Two tables compared",
+      text(side_name(result.data, "numerator"), " against ", side_name(result.data, "denominator")),
+      {summary_section(result),
+       numbers_section(result),
+       {"Ratios and weights",
+        {histogram_chart(result.histogram), calibration_chart(result.histogram),
+         tail_chart(result.largest_weights, result.weights)}},
+       columns_section(result.columns),
+       training_section(result)},
+      text("Made by dre ", version(), ".")};
 }
 
 }  // namespace dre::report

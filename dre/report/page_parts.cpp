@@ -95,9 +95,15 @@ Chart marginal_chart(const ColumnEffect& effect) {
 
 }  // namespace
 
-std::string side_text(const nlohmann::json& data, const char* name) {
-  const nlohmann::json& side = data.at(name);
-  return text(side.value("file", "?"), ", ", side.value("rows", int64_t{0}), " rows");
+std::string side_name(const nlohmann::json& data, const std::string& side) {
+  const std::string file = data.at(side).value("file", "?");
+  if (!data.contains("domain_column")) return file;
+  return text(file, " (", data.value("domain_column", "?"), " = ", data.value(side + "_value", "?"),
+              ")");
+}
+
+std::string side_text(const nlohmann::json& data, const std::string& side) {
+  return text(side_name(data, side), ", ", data.at(side).value("rows", int64_t{0}), " rows");
 }
 
 std::vector<double> bin_centres(const std::vector<double>& edges) {

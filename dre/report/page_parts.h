@@ -12,8 +12,12 @@
 
 namespace dre::report {
 
-/// "a.csv, 100 rows" of the numerator or the denominator in a description of sides.
-std::string side_text(const nlohmann::json& data, const char* name);
+/// "a.csv", or "all.csv (city = rome)" where one file has both sides: the numerator or the
+/// denominator in a description of sides.
+std::string side_name(const nlohmann::json& data, const std::string& side);
+
+/// The same with the number of its rows.
+std::string side_text(const nlohmann::json& data, const std::string& side);
 
 /// Middles of bins, one less than edges.
 std::vector<double> bin_centres(const std::vector<double>& edges);

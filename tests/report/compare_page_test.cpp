@@ -45,6 +45,16 @@ TEST(ComparePage, ShowsEverythingInOneSmallFile) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
 }
 
+TEST(ComparePage, SidesOfOneFileAreToldApart) {
+  CompareResult result = made_up_result();
+  result.data["domain_column"] = "city";
+  result.data["numerator_value"] = "rome";
+  result.data["denominator_value"] = "oslo";
+  const std::string html = report::to_html(report::compare_page(result));
+  for (const char* part : {"(city = rome) against ", "(city = oslo)", "(city = rome), "})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+}
+
 TEST(ComparePage, ManyColumnsGetATableAndTheFirstOnesACharts) {
   CompareResult result = made_up_result();
   for (int i = 0; i < 100; ++i) {
