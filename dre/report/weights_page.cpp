@@ -45,8 +45,8 @@ Page weights_page(const WeightsResult& result) {
   Section closure = columns_section(result.columns);
   closure.title = "Closure: numerator against reweighted denominator";
   return {"Importance weights",
-          text(result.data.at("denominator").value("file", "?"), " made to look like ",
-               result.data.at("numerator").value("file", "?")),
+          text(side_name(result.data, "denominator"), " made to look like ",
+               side_name(result.data, "numerator")),
           {summary_section(result),
            {"Tail of the weights", {tail_chart(result.largest_weights, result.check)}},
            closure},
