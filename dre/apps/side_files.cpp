@@ -5,15 +5,13 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/data/cell.h"
-#include "dre/data/date.h"
-#include "dre/data/exceptions.h"
+#include "dre/data/frame_pair.h"
 #include "dre/data/frames_by_value.h"
 #include "dre/data/place.h"
 #include "dre/data/reader.h"
@@ -229,45 +227,6 @@ Frame ordered(Frame frame, const Strings& names) {
   return frame;
 }
 
-bool has_few_values(const TypedColumn& column) {
-  std::set<double> values;
-  for (const double value : column.numbers) {
-    if (!std::isnan(value)) values.insert(value);
-    if (values.size() > few_levels) return false;
-  }
-  return true;
-}
-
-bool is_of(TypedColumn::Kind kind, const std::string& cell) {
-  if (kind == TypedColumn::Kind::date) return parse_date(cell).has_value();
-  return parse_cell(cell).kind == Cell::Kind::number;
-}
-
-/// A column of numbers or dates on one side, and of such with a few words among them on the other.
-void refuse_exceptions_in(const RawSide& mixed, const RawSide& plain, size_t at,
-                          const Advice& advice) {
-  using Kind = TypedColumn::Kind;
-  const TypedColumn &column = mixed.frame.columns[at], &rule = plain.frame.columns[at];
-  if (column.kind != Kind::category || rule.kind == Kind::category) return;
-  if (column.id_like || has_few_values(rule)) return;
-  std::vector<bool> follows;
-  for (const auto& level : column.levels) follows.push_back(is_of(rule.kind, level));
-  int64_t following = rule.rows() - rule.missing();
-  std::vector<size_t> exceptions;
-  for (size_t row = 0; row < column.codes.size(); ++row) {
-    if (column.codes[row] < 0) continue;
-    if (follows[static_cast<size_t>(column.codes[row])])
-      ++following;
-    else
-      exceptions.push_back(row);
-  }
-  if (exceptions.empty()) return;
-  const auto code = static_cast<size_t>(column.codes[exceptions[0]]);
-  refuse_exceptions(mixed.place(static_cast<int64_t>(exceptions[0]), column.name),
-                    column.levels[code], rule.kind == Kind::date ? "a date" : "a number", following,
-                    static_cast<int64_t>(exceptions.size()), advice);
-}
-
 RawSides read_two_files(const SidesOptions& options) {
   check_drops_exist(options);
   const auto first = open_side(options.numerator, options);
@@ -285,9 +244,11 @@ RawSides read_two_files(const SidesOptions& options) {
   RawSides sides{read(*first, "numerator", options.numerator),
                  read(*second, "denominator", options.denominator), names,
                  nlohmann::json::object()};
+  const RawSide &numerator = sides.numerator, &denominator = sides.denominator;
+  const Advice advice = advice_for(options);
   for (size_t at = 0; at < names.size(); ++at) {
-    refuse_exceptions_in(sides.numerator, sides.denominator, at, advice_for(options));
-    refuse_exceptions_in(sides.denominator, sides.numerator, at, advice_for(options));
+    refuse_exceptions_in(numerator.file, numerator.frame, denominator.frame, at, advice);
+    refuse_exceptions_in(denominator.file, denominator.frame, numerator.frame, at, advice);
   }
   return sides;
 }

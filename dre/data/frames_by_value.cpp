@@ -47,8 +47,8 @@ void FramesByValue::add(const Table& block) {
 }
 
 size_t FramesByValue::part_of(double number) {
-  check_data(!std::isnan(number), where(),
-             ": the value is missing; every row must belong to a side");
+  if (std::isnan(number))
+    fail(Error::Kind::data, where(), ": the value is missing; every row must belong to a side");
   return part_of(number_text(number));
 }
 
