@@ -41,12 +41,18 @@ struct MiConfig {
 std::string as_text(const MutualInformation& found, const Groups& groups, const MiConfig& config,
                     double scale) {
   const Divergence& d = found.information;
+  const std::string bound =
+      std::isinf(groups.entropy)
+          ? ""
+          : summary_line("bound", text(short_number(scale * groups.entropy), " ", config.unit,
+                                       ", the entropy of a group of categories alone"));
   return summary_line("x", listed(groups.x_names)) + summary_line("y", listed(groups.y_names)) +
          summary_line("rows", text(found.rows)) +
          summary_line("information",
                       text(short_number(scale * d.value), " [", short_number(scale * d.low), ", ",
                            short_number(scale * d.high), "] ", config.unit, ", ",
-                           short_number(100 * found.level), " % confidence"));
+                           short_number(100 * found.level), " % confidence")) +
+         bound;
 }
 
 std::string as_json(const MutualInformation& found, const Groups& groups, const MiConfig& config,
@@ -63,6 +69,7 @@ std::string as_json(const MutualInformation& found, const Groups& groups, const 
                                {"low", scale * d.low},
                                {"high", scale * d.high},
                                {"standard_error", scale * d.standard_error},
+                               {"bound", scale * groups.entropy},  // null where there is none
                                {"warnings", warnings_json(groups.warnings)}};
   return json.dump(2) + "\n";
 }
@@ -111,7 +118,8 @@ int run_mi(int argc, char** argv) {
       "Mutual information of two groups of columns of one table: --x a,b --y c,d, or the first DX "
       "columns and the DY columns behind them. With --quiet just the number is printed. The method "
       "auto learns from all pairings of the rows of a batch; any other compares the rows with "
-      "shuffles of them.",
+      "shuffles of them. Where a group holds categories alone, the information is at most "
+      "the entropy of these in the rows, and its interval ends at the logarithm of their levels.",
       who);
   app.add_option("file", file, "file with the rows, as --data")->type_name("FILE");
   app.add_option("dx", dx, "columns of the first group")->type_name("DX");

@@ -30,7 +30,8 @@ struct WeightsConfig {
     sides.visit(v);
     v("output", output, {},
       "file for the weights: .csv and .tsv with weight, log_ratio and fold, .npy with the weights");
-    v("report", report, {}, "HTML page with the closure test to write besides");
+    v("report", report, {},
+      "HTML page to write besides: the closure test, and how the weights were made and scaled");
     weights.visit(v);
     v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
   }

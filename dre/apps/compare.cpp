@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t histogram_bins = 40;
 constexpr int64_t path_rows_a_side = 100;
+constexpr double test_level = 0.05;  // of the verdict, whatever the level of the intervals
 
 bool has_unequal_weights(const Samples& side) {
   return side.weight.defined() && (side.weight.max() > side.weight.min()).item<bool>();
@@ -36,6 +37,8 @@ class Comparing {
     out_.test = two_sample_test(sides_.numerator, sides_.denominator, sides_.names, options_.fit,
                                 options_.cross_fit.fit_rows, options_.permutations, progress_);
     if (stopped(out_.test.interrupted)) return std::move(out_);
+    if (!sides_.own_levels.columns.empty())
+      out_.test.p_value = std::min(out_.test.p_value, chance_of_own_levels);
     measure();
     check_support();
     if (stopped(!reweight())) return std::move(out_);
@@ -77,10 +80,31 @@ class Comparing {
     const Samples &top = sides_.numerator, &bottom = sides_.denominator;
     out_.support = {share_outside(g0_, top, bottom, sides_.encoding),
                     share_outside(-g1_, bottom, top, sides_.encoding)};
+    const OwnLevels& own = sides_.own_levels;
     Divergences& found = out_.divergences;
-    if (has_own_levels(top, bottom, sides_.encoding))
+    if (has_own_levels(top, bottom, sides_.encoding) || own.numerator > 0)
       for (Divergence* one : {&found.kl_numerator_denominator, &found.chi_square}) infinite(*one);
-    if (has_own_levels(bottom, top, sides_.encoding)) infinite(found.kl_denominator_numerator);
+    if (has_own_levels(bottom, top, sides_.encoding) || own.denominator > 0)
+      infinite(found.kl_denominator_numerator);
+    if (!own.columns.empty()) allow_for(own);
+  }
+
+  /// The model sees the levels that only one side has as one. By themselves they tell as much
+  /// apart as three events do: its own levels of each side, and all others.
+  void allow_for(const OwnLevels& own) {
+    Support& support = out_.support;
+    support.numerator_outside = std::max(support.numerator_outside, own.numerator);
+    support.denominator_outside = std::max(support.denominator_outside, own.denominator);
+    const double ln2 = std::numbers::ln2, p = 1 - own.numerator, q = 1 - own.denominator;
+    const auto share = [&](double x) { return x > 0 ? x * std::log(2 * x / (p + q)) : 0; };
+    const double js = (own.numerator * ln2 + share(p) + own.denominator * ln2 + share(q)) / 2;
+    const auto raise = [](Divergence& found, double least, double most) {
+      found.value = std::max(found.value, least);
+      found.low = std::max(found.low, least);
+      found.high = most;
+    };
+    raise(out_.divergences.jensen_shannon, js, ln2);
+    raise(out_.divergences.total_variation, std::max(own.numerator, own.denominator), 1);
   }
 
   /// What the rows with a counterpart add up to is still a lower end.
@@ -151,33 +175,45 @@ class Comparing {
             "alike"}});
     out_.verdict = verdict();
     if (!out_.apart.empty())
-      out_.verdict = text("The tables differ: only one side has values in ", listed(out_.apart),
-                          ". The other columns: ", out_.verdict);
+      out_.verdict = text("The tables differ: no value of ", listed(out_.apart),
+                          " is on both sides. The other columns: ", out_.verdict);
   }
 
   std::string verdict() const {
-    const double alpha = 1 - options_.level, tv = out_.divergences.total_variation.value;
+    const double tv = out_.divergences.total_variation.value;
     const double p = out_.test.p_value;
     const std::string chance = p < 0.001 ? "p < 0.001" : text("p = ", std::round(p * 1000) / 1000);
-    if (p > alpha)
+    if (p > test_level)
       return text("No difference found: the tables may well follow one distribution (", chance,
                   ").");
     const std::string how_far = tv < 0.05   ? "slightly"
                                 : tv < 0.25 ? "clearly"
                                 : tv < 0.8  ? "strongly"
                                             : "almost completely";
-    const std::string where = out_.columns.empty() || out_.columns.front().joint <= 0
-                                  ? ""
-                                  : text(", most of all in ", out_.columns.front().name);
-    const bool spoiled = out_.weights.pareto_k >= out_.weights.pareto_threshold ||
-                         still_different(out_.separation.after) ||
-                         out_.support.numerator_outside > Support::noticed;
-    const std::string use =
-        spoiled ? "the denominator cannot be reweighted to the numerator reliably."
-        : std::isnan(out_.separation.after.value)
-            ? "there are too few rows to tell whether the denominator can be reweighted to it."
-            : "the denominator can be reweighted to the numerator.";
-    return text("The tables differ ", how_far, " (", chance, ")", where, "; ", use);
+    const Names& rare = sides_.own_levels.columns;
+    const std::string where =
+        !rare.empty() ? text(", in rare levels of ", listed(rare), " that only one side has")
+        : out_.columns.empty() || out_.columns.front().joint <= 0
+            ? ""
+            : text(", most of all in ", out_.columns.front().name);
+    return text("The tables differ ", how_far, " (", chance, ")", where, "; ", use(), ".");
+  }
+
+  /// Whether weights can make the denominator like the numerator, and if not, why.
+  std::string use() const {
+    std::vector<std::string> faults;
+    if (out_.support.numerator_outside > Support::noticed)
+      faults.push_back("some of the numerator's rows have no counterpart");
+    if (out_.weights.pareto_k >= out_.weights.pareto_threshold)
+      faults.push_back("a few rows would decide");
+    if (still_different(out_.separation.after))
+      faults.push_back("a fresh classifier still tells the reweighted rows apart");
+    if (!faults.empty())
+      return text("the denominator cannot be reweighted to the numerator reliably: ",
+                  join(faults, " and "));
+    return std::isnan(out_.separation.after.value)
+               ? "there are too few rows to tell whether the denominator can be reweighted to it"
+               : "the denominator can be reweighted to the numerator";
   }
 
   const Sides& sides_;
@@ -216,7 +252,8 @@ nlohmann::json column_json(const ColumnEffect& effect) {
 
 void CompareOptions::visit(OptionVisitor& v) {
   cross_fit.visit(v);
-  v("level", level, {0, 1, true, true}, "of the confidence intervals");
+  v("level", level, {0, 1, true, true},
+    "of the confidence intervals; the verdict asks for p <= 0.05 whatever it is");
   v("permutations", permutations, at_least(99), "of the two-sample test");
   fit.visit(v);
 }

@@ -52,8 +52,8 @@ struct CompareResult {
   double path_disagreement = 0;         ///< root mean square of the largest difference to them
   std::vector<Warning> warnings;
   nlohmann::json data;             ///< description of the sides
-  std::vector<std::string> apart;  ///< columns with values on one side only, which tell all rows
-                                   ///< apart; everything else is about the other columns
+  std::vector<std::string> apart;  ///< columns no value of which is on both sides, so that they
+                                   ///< tell all rows apart; all else is about the other columns
   std::string verdict;             ///< in a sentence
   bool interrupted = false;
 };

@@ -73,6 +73,7 @@ class CrossFitting {
         fit_options_(fit_options),
         context_{torch::kCPU, torch::kFloat32, static_cast<uint64_t>(fit_options.seed)},
         progress_(progress, options.folds) {
+    fit_options_.columns = with_outliers_ranked(fit_options.columns, numerator, denominator, names);
     prepare(numerator, "folds numerator", out_.numerator);
     prepare(denominator, "folds denominator", out_.denominator);
   }

@@ -16,7 +16,6 @@ constexpr int64_t path_rows = 500;
 constexpr double largest_testable_divergence = 1;
 /// From this k̂ on means of the weights are useless at any sample size (Vehtari et al.); between it
 /// and the threshold, which small samples lower, they are only unreliable.
-constexpr double heavy_tail = 0.7;
 /// Standard errors between E[w] and 1 that are taken for a fault of the fit and not for chance.
 constexpr double noticeable = 4;
 /// The same above 1: what a sample misses of a heavy tail could only have added to the mean, so
@@ -103,11 +102,13 @@ WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double
 std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& name,
                                    const std::string& side) {
   std::vector<Warning> warnings;
-  if (check.pareto_k >= heavy_tail)
+  if (check.pareto_k >= check.pareto_threshold)
     warnings.push_back(
         {"heavy-weights",
          text("the weights ", name, " of the ", side, " have a heavy tail (Pareto k ",
-              std::round(check.pareto_k * 100) / 100, "): a few rows decide weighted means")});
+              std::round(check.pareto_k * 100) / 100, ", good below ",
+              std::round(check.pareto_threshold * 100) / 100,
+              "): a few rows decide weighted means")});
   const double off = std::abs(check.mean.value - 1);
   if (check.reliable && off > harmless &&
       (off > noticeable * check.mean.standard_error || surely_above_one(check.mean)))

@@ -176,6 +176,7 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
     s.constant = -1;
     s.least = [](double shift) { return std::expm1(shift * shift); };
     out.chi_square = rows.measure(s, infinity);
+    if (!std::isfinite(out.chi_square.value)) out.chi_square = {NAN, NAN, NAN, NAN};
     // Nearly equal weights have a shape of tail, too, but nothing hangs on it.
     const bool matters = out.chi_square.value > 0.1;
     if (matters && !bounded_chi2) out.chi_square.high = infinity;

@@ -84,7 +84,8 @@ std::string Gate::measured(const CompareResult& result) const {
     parts.push_back(
         dre::text(bound.name, " = ", std::isnan(value) ? "unknown" : number_text(value)));
   }
-  if (!result.apart.empty()) parts.push_back("only one side has values in " + listed(result.apart));
+  if (!result.apart.empty())
+    parts.push_back(dre::text("no value of ", listed(result.apart), " is on both sides"));
   return join(parts, ", ");
 }
 

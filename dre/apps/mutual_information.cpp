@@ -46,9 +46,17 @@ Frame read_columns(const GroupsOptions& options, const Strings& columns, bool co
   return std::move(builder).finish();
 }
 
+/// values: [n, d], levels of categories
+void bound_by_entropy(const Tensor& values, Groups& groups) {
+  const Tensor count = std::get<2>(torch::unique_dim(values, 0, true, false, true));
+  const Tensor share = count.to(torch::kFloat64) / values.size(0);
+  const double largest = std::log(static_cast<double>(count.size(0)));
+  groups.entropy = std::min(groups.entropy, -(share * share.log()).sum().item<double>());
+  groups.largest_entropy = std::min(groups.largest_entropy, largest);
+}
+
 /// The encoded columns of one group, without those that are constant.
-Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names,
-               std::vector<Warning>& warnings) {
+Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names, Groups& groups) {
   Frame part{{frame.columns.begin() + static_cast<std::ptrdiff_t>(from),
               frame.columns.begin() + static_cast<std::ptrdiff_t>(to)},
              frame.rows,
@@ -57,7 +65,7 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names,
   const EncodingPlan plan = make_encoding(part, other);
   const Encoding& encoding = plan.encoding;
   const auto found_here = encoding_warnings(plan);
-  warnings.insert(warnings.end(), found_here.begin(), found_here.end());
+  groups.warnings.insert(groups.warnings.end(), found_here.begin(), found_here.end());
   check_data(!encoding.names().empty(),
              "no column of a group can be used: ", listed({frame.columns[from].name}),
              " and those behind it hold one value, none, or a "
@@ -66,16 +74,20 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names,
   const Samples samples = make_samples(values, {}, "the table");
   const ConstantColumns found = constant_columns(samples, samples, encoding.names());
   std::vector<int64_t> kept;
+  bool categories_alone = true;
   for (size_t j = 0; j < encoding.names().size(); ++j) {
     const std::string name = encoding.names()[j];
     if (contains(found.constant, name)) continue;
     kept.push_back(static_cast<int64_t>(j));
     names.push_back(name);
+    const RawColumn& raw = encoding.raw()[encoding.columns()[j].source];
+    if (raw.kind != TypedColumn::Kind::category) categories_alone = false;
   }
   check_data(!kept.empty(), "every column of a group is constant: ", listed(encoding.names()));
   if (!found.constant.empty())
-    warnings.push_back({"constant-column",
-                        text("left out, as one value is in every row: ", listed(found.constant))});
+    groups.warnings.push_back({"constant-column", text("left out, as one value is in every row: ",
+                                                       listed(found.constant))});
+  if (categories_alone) bound_by_entropy(values, groups);
   return values.index_select(1, torch::tensor(kept));
 }
 
@@ -260,6 +272,9 @@ class Measuring {
     Divergences found = measure_divergences(f, fold_, fold_, no_chi2, options_.level);
     allow_for_bias(found, f, half_, half_rows_, half_rows_, slow_learning);
     out.information = found.kl_numerator_denominator;
+    for (double* one : {&out.information.value, &out.information.low})
+      *one = std::min(*one, groups_.entropy);
+    out.information.high = std::min(out.information.high, groups_.largest_entropy);
     out.calibration = found.calibration;
     out.pointwise = found.calibration(f.f0);
     out.rows = f.f0.size(0);
@@ -314,8 +329,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   check_named("--numeric", options.numeric, columns);
   const Frame frame = read_columns(options, columns, counted);
   Groups out;
-  out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out.warnings);
-  out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names, out.warnings);
+  out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out);
+  out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names, out);
   out.sampled = frame.sampled;
   if (out.sampled)
     out.warnings.push_back(

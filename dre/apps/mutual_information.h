@@ -2,6 +2,7 @@
 /// second group is shuffled, I(X;Y) = E[log p(x,y) / (p(x) p(y))].
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct Groups {
   std::vector<std::string> x_names, y_names;
   std::vector<Warning> warnings;
   bool sampled = false;  ///< the file has more rows than are here
+  /// Of a group of categories alone, the lesser one of two, nats: its entropy in these rows, which
+  /// no information exceeds, and the logarithm of its levels, which no entropy does.
+  double entropy = std::numeric_limits<double>::infinity();
+  double largest_entropy = std::numeric_limits<double>::infinity();
 };
 
 /// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are, and a
@@ -46,7 +51,7 @@ struct MutualInformationOptions {
 };
 
 struct MutualInformation {
-  Divergence information;  ///< nats
+  Divergence information;  ///< nats, at most the entropy of a group
   Tensor pointwise;        ///< [n]: log p(x,y) / (p(x) p(y)) by models that have not seen the row
   LogisticLine calibration;
   int64_t rows = 0;

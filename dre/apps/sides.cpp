@@ -42,13 +42,16 @@ Strings raw_names(const Encoding& encoding, const Strings& names) {
   return out;
 }
 
-/// Indicators of categories are judged by their levels, see encoding_warnings.
-Strings without_levels(const Encoding& encoding, const Strings& names) {
+/// Indicators of categories are judged by their levels, see encoding_warnings; those of a number
+/// that is itself named say no more.
+Strings worth_telling(const Encoding& encoding, const Strings& names) {
   Strings out;
-  for (const auto& column : encoding.columns())
-    if (encoding.raw()[column.source].kind != TypedColumn::Kind::category &&
-        contains(names, column.name))
+  for (const auto& column : encoding.columns()) {
+    const RawColumn& raw = encoding.raw()[column.source];
+    if (raw.kind != TypedColumn::Kind::category && contains(names, column.name) &&
+        !contains(out, raw.name))
       out.push_back(column.name);
+  }
   return out;
 }
 
@@ -78,7 +81,7 @@ void judge_columns(Sides& sides) {
              " constant on each side, with different values: the sides never meet and the ratio is "
              "infinite; leave out with --drop ",
              shell_list(raw_names(sides.encoding, found.separated)));
-  const Strings one_sided = without_levels(sides.encoding, found.one_sided);
+  const Strings one_sided = worth_telling(sides.encoding, found.one_sided);
   if (!one_sided.empty())
     sides.warnings.push_back(
         {"one-sided-column", text(columns_are(one_sided),
@@ -108,9 +111,11 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
               ", as with row numbers and identifiers, which may tell tables apart whatever else "
               "they hold; leave out (--drop) what is one")});
   for (const auto* names : {&plan.all_missing, &plan.constant_text, &plan.id_like,
-                            &plan.rare_levels, &plan.only_on_one_side})
+                            &plan.rare_levels, &plan.only_on_one_side, &plan.never_equal})
     for (const auto& name : *names) sides.description["dropped_columns"].push_back(name);
   sides.apart = plan.only_on_one_side;
+  sides.apart.insert(sides.apart.end(), plan.never_equal.begin(), plan.never_equal.end());
+  sides.own_levels = plan.own_levels;
   sides.encoding = plan.encoding;
   sides.names = sides.encoding.names();
 }
@@ -217,9 +222,14 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
             format_hint(plan.formatted));
   warn(plan.formatted_levels, "formatted-numbers", columns_are(plan.formatted_levels),
        " taken as categories", format_hint(plan.formatted_levels), " as such");
+  warn(plan.rounded, "rounded-numbers", "the numbers of ", listed(plan.rounded),
+       " differ in their last digits only, of which about 16 are kept: write them from a nearer "
+       "origin, as seconds since the start");
   leave_out(plan.rare_levels, "rare-levels", "of so many levels that none has five rows");
   leave_out(plan.only_on_one_side, "one-sided-missing",
             "always missing on one side, never on the other,");
+  leave_out(plan.never_equal, "one-sided-column",
+            "constant on one side and continuous on the other, which never has that value,");
   warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
        " without any value on one side only: nothing there can be compared, and rows with a value "
        "have no counterpart");
@@ -242,6 +252,8 @@ Sides load_sides(const SidesOptions& options) {
   for (const RawSide* side : {&raw.numerator, &raw.denominator})
     warn_of_sampling(*side, uses_two_files(options), sides);
   sides.denominator_is_sampled = raw.denominator.frame.sampled;
+  if (raw.denominator.weight.defined())
+    sides.denominator_weight = raw.denominator.weight.mean().item<double>();
   Strings formatted = plan.formatted;
   formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());
   check_data(!sides.names.empty(), "no column is left to compare: ", listed(raw.names),

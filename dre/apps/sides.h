@@ -37,8 +37,10 @@ struct Sides {
   std::vector<std::string> names;  ///< of the encoded columns, in the order of the numerator's file
   nlohmann::json description;      ///< files, rows, checksums of the numbers, columns left out
   std::vector<Warning> warnings;
-  std::vector<std::string> apart;       ///< columns with values on one side only: not compared
+  std::vector<std::string> apart;       ///< columns no value of which both sides have: not compared
+  OwnLevels own_levels;                 ///< rare levels of one side, which the samples do not show
   bool denominator_is_sampled = false;  ///< it has more rows than are here
+  double denominator_weight = 1;        ///< mean weight of its rows in the file; here it is 1
 };
 
 /// What was noticed while a table was encoded, as a user should know it.

@@ -92,6 +92,7 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   auto generator = context.generator("two-sample test");
   const Split top = split(numerator, 0.5, generator), bottom = split(denominator, 0.5, generator);
   FitOptions own = options;
+  own.columns = with_outliers_ranked(own.columns, numerator, denominator, names);
   own.seed = later_seed(own.seed, 1000);  // a fit of its own, not one of the folds
   // Half of what other fits may use: allow_for_bias compares this one with them.
   const Samples top_rows = sampled(top.train, fit_rows / 2, generator);

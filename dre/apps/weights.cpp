@@ -24,8 +24,9 @@ Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
 void WeightsOptions::visit(OptionVisitor& v) {
   cross_fit.visit(v);
   v("normalize", normalize, {"mean1", "sum1", "none"},
-    "scale of the weights: mean 1, sum 1, or the ratio as it was estimated; where rows have "
-    "weights of their own, these are contained");
+    "scale of what is written, ratio times the row's own weight: to mean or sum 1, after each fold "
+    "apart was brought to a mean ratio of 1, as models differ in scale; none takes the ratio as "
+    "estimated and the weight as it stands in the file");
   v("smooth", smooth, "replace the largest weights by those of the fitted Pareto tail");
   fit.visit(v);
 }
@@ -64,16 +65,18 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
   if (options.smooth) log_weight = smoothed(log_weight, row_weight);
   if (options.normalize != "none") log_weight = log_weight - log_mean_exp(log_weight, row_weight);
   out.weight = (log_weight.exp() * row_weight).masked_fill(row_weight == 0, 0);
+  if (options.normalize == "none") out.weight *= sides.denominator_weight;
   if (options.normalize == "mean1") out.weight /= out.weight.mean();
   if (options.normalize == "sum1") out.weight /= out.weight.sum();
   out.how = text("out of fold, ", options.smooth ? "Pareto-smoothed" : "raw",
-                 sides.denominator.weight.defined()
+                 sides.denominator.weight.defined() || sides.denominator_weight != 1
                      ? text(", times ", sides.description.value("weight_column", "their own"))
                      : "",
                  ", normalize ", options.normalize);
   const Tensor some = row_weight > 0;
   out.check = check_weights(out.log_ratio.masked_select(some), row_weight.masked_select(some),
                             weighted_mean(line(f.f0), sides.numerator.weights()));
+  out.check.effective_rows = effective_sample_size(out.weight);
   auto generator =
       Context{torch::kCPU, torch::kFloat32, static_cast<uint64_t>(options.fit.seed)}.generator(
           "column effects");

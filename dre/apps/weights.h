@@ -20,11 +20,11 @@ struct WeightsOptions {
 };
 
 struct WeightsResult {
-  Tensor weight;     ///< [n], of the denominator's rows in their order, times their own weights
-  Tensor log_ratio;  ///< [n], by models that have not seen the row, recalibrated
-  Tensor fold;       ///< [n]
-  std::string how;   ///< "out of fold, Pareto-smoothed, times w, normalize mean1"
-  WeightCheck check;
+  Tensor weight;      ///< [n], of the denominator's rows in their order, times their own weights
+  Tensor log_ratio;   ///< [n], by models that have not seen the row, recalibrated
+  Tensor fold;        ///< [n]
+  std::string how;    ///< "out of fold, Pareto-smoothed, times w, normalize mean1"
+  WeightCheck check;  ///< of r as estimated; effective_rows: of `weight`
   /// Closure: the numerator against the denominator with these weights, column by column.
   std::vector<ColumnEffect> columns;
   std::vector<double> largest_weights;  ///< as diagnostics.h has them
@@ -35,7 +35,9 @@ struct WeightsResult {
 
 /// Out-of-fold ratios, brought to mean 1 in each fold (the models of the folds differ a little in
 /// scale), then Pareto-smoothed: the largest are replaced by the expected order statistics of the
-/// tail fitted to them. normalize: "mean1", "sum1", or "none", which leaves out both means.
+/// tail fitted to them; times the weights of the rows. normalize: "mean1" and "sum1" of that
+/// product, or "none", which leaves out both means and takes the rows' weights as the file has
+/// them.
 WeightsResult importance_weights(const Sides& sides, const WeightsOptions& options,
                                  Progress& progress);
 

@@ -16,6 +16,7 @@ namespace {
 constexpr double most_excess_kurtosis = 3;
 constexpr double most_skewness = 1;
 constexpr int64_t few_distinct = 32;
+constexpr double far_out = 5;  // interquartile ranges from the middle
 
 void check_sides(const Samples& numerator, const Samples& denominator,
                  const std::vector<std::string>& names) {
@@ -53,6 +54,18 @@ bool heavy_tailed(const Side& side) {
 PooledColumn pool(const Side& numerator, const Side& denominator) {
   return {torch::cat({numerator.x, denominator.x}),
           torch::cat({numerator.weight, denominator.weight}) / 2};
+}
+
+bool has_outliers(const PooledColumn& column) {
+  const Levels pooled = levels(column);
+  const int64_t last = pooled.value.size(0) - 1;
+  const auto value = [&](int64_t place) { return pooled.value[place].item<double>(); };
+  const auto quantile = [&](double level) {
+    const Tensor wanted = torch::tensor(level, torch::kFloat64);
+    return value(std::min(at::searchsorted(pooled.level, wanted).item<int64_t>(), last));
+  };
+  const double middle = quantile(0.5), range = quantile(0.75) - quantile(0.25);
+  return range > 0 && std::max(value(last) - middle, middle - value(0)) > far_out * range;
 }
 
 bool has_few_values(const PooledColumn& column) {
@@ -96,6 +109,24 @@ void ColumnTransformOptions::check_columns(const std::vector<std::string>& names
           " twice; name it once");
     seen.push_back(column);
   }
+}
+
+ColumnTransformOptions with_outliers_ranked(ColumnTransformOptions options,
+                                            const Samples& numerator, const Samples& denominator,
+                                            const std::vector<std::string>& names) {
+  check_sides(numerator, denominator, names);
+  const Samples top = numerator.positive(), bottom = denominator.positive();
+  for (size_t j = 0; j < names.size(); ++j) {
+    const auto index = static_cast<int64_t>(j);
+    if (options.of(names[j]) != "auto" ||
+        !has_outliers(pool(side_of(top, index), side_of(bottom, index))))
+      continue;
+    const auto asked =
+        std::remove(options.single.begin(), options.single.end(), names[j] + "=auto");
+    options.single.erase(asked, options.single.end());
+    options.single.push_back(names[j] + "=rank");
+  }
+  return options;
 }
 
 ConstantColumns constant_columns(const Samples& numerator, const Samples& denominator,

@@ -29,6 +29,13 @@ struct ColumnTransformOptions {
   void check_columns(const std::vector<std::string>& names) const;
 };
 
+/// Asks for "rank" where the choice is left to the rows and the pool has values beyond five
+/// interquartile ranges from its middle: a fit to rows without these would not expect them, and a
+/// z-score of theirs has no bound.
+ColumnTransformOptions with_outliers_ranked(ColumnTransformOptions options,
+                                            const Samples& numerator, const Samples& denominator,
+                                            const std::vector<std::string>& names);
+
 /// Columns in which a side has one value only.
 struct ConstantColumns {
   std::vector<std::string> constant;   ///< the same value everywhere: drop with a warning

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -25,7 +27,6 @@ constexpr int64_t level_rows = 10;     // of a level that gets a column
 constexpr double least_share = 0.005;  // of the smaller side, likewise
 constexpr int64_t least_rows = 5;      // instead of both, where no level has so many
 constexpr double pooled_noticed = 0.1;
-constexpr size_t most_named = 5;  // one-sided levels of a column that are told by name
 constexpr double identifier_share = 0.9;
 
 std::vector<double> present(const TypedColumn& column) {
@@ -35,40 +36,56 @@ std::vector<double> present(const TypedColumn& column) {
   return out;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+double quantile(std::vector<double> values, double level) {
+  const auto place = static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size()));
+  std::nth_element(values.begin(), values.begin() + place, values.end());
+  return values[static_cast<size_t>(place)];
 }
 
-/// The value that makes up a good part of the rows while the others hardly repeat.
+/// Whether values differ in their last digits only, so that the rounding of what is stored, as of
+/// whole numbers beyond 2^53, is a part of what is compared.
+bool are_rounded(const std::vector<double>& values) {
+  constexpr double least_steps = 1000;  // between the quartiles
+  const double size = std::abs(quantile(values, 0.5));
+  const double range = quantile(values, 0.75) - quantile(values, 0.25);
+  const double step = std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
+  return range > 0 && range < least_steps * step;
+}
+
+/// The most frequent value of a side.
 struct Atom {
   double value = 0, share = 0;
   int64_t rows = 0;
-  bool stands_out = false;
+  bool others_differ = false;  ///< the other values hardly repeat
+
+  bool is_all() const { return share == 1; }
+
+  /// Whether it makes up a good part of a column that is continuous else; where nothing else is on
+  /// its side, the other one tells.
+  bool stands_out(const Atom& other_side) const {
+    return share >= atom_share && rows >= fewest_rows &&
+           (is_all() ? other_side.others_differ : others_differ);
+  }
 };
 
 Atom find_atom(std::vector<double> values) {
   Atom atom;
   if (values.empty()) return atom;
   std::sort(values.begin(), values.end());
-  int64_t distinct = 0, longest = 0;
+  int64_t distinct = 0;
   for (size_t i = 0; i < values.size();) {
     size_t end = i;
     while (end < values.size() && values[end] == values[i]) ++end;
-    if (const auto length = static_cast<int64_t>(end - i); length > longest) {
-      longest = length;
+    if (const auto length = static_cast<int64_t>(end - i); length > atom.rows) {
+      atom.rows = length;
       atom.value = values[i];
     }
     ++distinct;
     i = end;
   }
-  atom.rows = longest;
-  const auto all = static_cast<double>(values.size());
-  atom.share = static_cast<double>(longest) / all;
-  const double others = all - static_cast<double>(longest);
-  atom.stands_out = atom.share >= atom_share && longest >= fewest_rows &&
-                    static_cast<double>(distinct - 1) > distinct_share * others;
+  const auto all = static_cast<double>(values.size()), rows = static_cast<double>(atom.rows);
+  atom.share = rows / all;
+  atom.others_differ = static_cast<double>(distinct - 1) > distinct_share * (all - rows);
   return atom;
 }
 
@@ -83,13 +100,6 @@ bool are_row_numbers(const std::vector<double>& values, const Atom& atom) {
          std::all_of(values.begin(), values.end(), [](double x) { return x == std::floor(x); });
 }
 
-/// How often a level occurs on each side.
-struct Counts {
-  int64_t numerator = 0, denominator = 0;
-  int64_t both() const { return numerator + denominator; }
-  bool one_sided() const { return numerator == 0 || denominator == 0; }
-};
-
 /// "1,234", "12.3%", "$99", "7/13/2021": text that a person reads as a number or a date.
 bool looks_formatted(const std::string& text) {
   const bool digits =
@@ -99,13 +109,23 @@ bool looks_formatted(const std::string& text) {
 }
 
 /// Whether all levels do. Plain numbers alone are categories because somebody said so.
-bool are_formatted(const std::map<std::string, Counts>& levels) {
+bool are_formatted(const LevelCounts& levels) {
   bool plain = true;
   for (const auto& [level, count] : levels) {
     if (!looks_formatted(level)) return false;
     plain = plain && parse_cell(level).kind == Cell::Kind::number;
   }
   return !plain;
+}
+
+/// Whether one side has a single value in a continuous column, and the other never has it.
+bool never_meet(const Atom& atom0, const std::vector<double>& values0, const Atom& atom1,
+                const std::vector<double>& values1) {
+  const auto absent = [](double value, const std::vector<double>& from) {
+    return std::find(from.begin(), from.end(), value) == from.end();
+  };
+  return (atom0.is_all() && atom0.stands_out(atom1) && absent(atom0.value, values1)) ||
+         (atom1.is_all() && atom1.stands_out(atom0) && absent(atom1.value, values0));
 }
 
 class Planner {
@@ -166,12 +186,17 @@ class Planner {
     if (raw.kind == Kind::number && are_row_numbers(values0, atom0) &&
         are_row_numbers(values1, atom1))
       plan_.row_numbers.push_back(raw.name);
+    const bool meet_as_missing = first.missing() > 0 && second.missing() > 0;
+    if (!meet_as_missing && never_meet(atom0, values0, atom1, values1))
+      return plan_.never_equal.push_back(raw.name);
     values0.insert(values0.end(), values1.begin(), values1.end());
-    if (raw.has_missing) raw.fill = median(std::move(values0));
+    if (are_rounded(values0)) plan_.rounded.push_back(raw.name);
+    if (raw.has_missing) raw.fill = quantile(std::move(values0), 0.5);
     add(Role::value, raw.name);
     if (raw.has_missing) add(Role::missing, raw.name + " is missing");
-    const Atom& atom = atom0.share >= atom1.share ? atom0 : atom1;
-    if (atom.stands_out) {
+    const bool first_has_more = atom0.share >= atom1.share;
+    const Atom &atom = first_has_more ? atom0 : atom1, &other = first_has_more ? atom1 : atom0;
+    if (atom.stands_out(other)) {
       const std::string value =
           raw.kind == Kind::date ? date_text(atom.value) : number_text(atom.value);
       add(Role::atom, raw.name + " = " + value, "", atom.value);
@@ -179,8 +204,8 @@ class Planner {
     raw_.push_back(std::move(raw));
   }
 
-  std::map<std::string, Counts> count_levels(const TypedColumn& first, const TypedColumn& second) {
-    std::map<std::string, Counts> counts;
+  LevelCounts count_levels(const TypedColumn& first, const TypedColumn& second) {
+    LevelCounts counts;
     for (const int32_t code : first.codes)
       if (code >= 0) ++counts[first.levels[static_cast<size_t>(code)]].numerator;
     for (const int32_t code : second.codes)
@@ -188,7 +213,7 @@ class Planner {
     return counts;
   }
 
-  bool is_identifier(const std::map<std::string, Counts>& counts, int64_t rows) const {
+  bool is_identifier(const LevelCounts& counts, int64_t rows) const {
     int64_t own = 0;
     for (const auto& [level, count] : counts) own += count.both() == 1;
     return rows > fewest_rows &&
@@ -214,7 +239,7 @@ class Planner {
     if (frequent.empty()) frequent = most_frequent(counts, least_rows);
     int64_t pooled = rows;
     for (const auto& one : frequent) pooled -= one.second.both();
-    find_one_sided(first.name, counts);
+    find_own_levels(first.name, counts, frequent);
     if (frequent.empty() && missing == 0) return plan_.rare_levels.push_back(first.name);
     const double part = static_cast<double>(pooled) / static_cast<double>(rows);
     if (part > pooled_noticed)
@@ -223,9 +248,9 @@ class Planner {
     add_levels(first, second, frequent, missing, pooled);
   }
 
-  using Levels = std::vector<std::pair<std::string, Counts>>;
+  using Levels = std::vector<std::pair<std::string, LevelCount>>;
 
-  static Levels most_frequent(const std::map<std::string, Counts>& counts, int64_t needed) {
+  static Levels most_frequent(const LevelCounts& counts, int64_t needed) {
     Levels frequent;
     for (const auto& one : counts)
       if (one.second.both() >= needed) frequent.push_back(one);
@@ -236,37 +261,15 @@ class Planner {
     return frequent;
   }
 
-  /// Levels whose rows are all on one side, where chance would do that once in a hundred tables;
-  /// the rarer ones together, where more rows have such levels than chance can explain.
-  void find_one_sided(const std::string& name, const std::map<std::string, Counts>& counts) {
-    double all = 0, numerator = 0;
-    for (const auto& [level, count] : counts) {
-      all += static_cast<double>(count.both());
-      numerator += static_cast<double>(count.numerator);
-    }
-    const double share = numerator / all;
-    if (share == 0 || share == 1) return;  // all missing on one side
-    std::vector<std::string> found;
-    double seen = 0, expected = 0, variance = 0;
-    size_t rare = 0;
-    for (const auto& [level, count] : counts) {
-      const auto n = static_cast<double>(count.both());
-      const double by_chance = std::pow(count.numerator > 0 ? share : 1 - share, n);
-      if (count.one_sided() && by_chance * static_cast<double>(counts.size()) < 0.01) {
-        found.push_back(name + " = " + printable(level));
-        continue;
-      }
-      const double either = std::pow(share, n) + std::pow(1 - share, n);
-      expected += n * either;
-      variance += n * n * either * (1 - either);
-      if (!count.one_sided()) continue;
-      seen += n;
-      ++rare;
-    }
-    if (found.size() > most_named) found = {text(found.size(), " levels of ", name)};
-    if (seen > expected + 4 * std::sqrt(variance) + 1)
-      found.push_back(text(rare, " rare levels of ", name));
-    plan_.one_sided_levels.insert(plan_.one_sided_levels.end(), found.begin(), found.end());
+  void find_own_levels(const std::string& name, const LevelCounts& counts, const Levels& frequent) {
+    std::set<std::string> visible;
+    for (const auto& one : frequent) visible.insert(one.first);
+    const OneSidedLevels found = find_one_sided(name, counts, visible);
+    for (const auto& level : found.names) plan_.one_sided_levels.push_back(level);
+    OwnLevels& own = plan_.own_levels;
+    if (std::max(found.numerator, found.denominator) > 0) own.columns.push_back(name);
+    own.numerator = std::max(own.numerator, found.numerator);
+    own.denominator = std::max(own.denominator, found.denominator);
   }
 
   /// The most frequent of levels, "(other)" and "missing" gets no column.

@@ -88,6 +88,46 @@ TEST(Compare, ALevelOfItsOwnMakesTheDivergenceInfinite) {
   EXPECT_NEAR(result.support.numerator_outside, 0.5, 1e-9);
 }
 
+/// Levels that are pooled for being rare do not hide that the tables have none in common.
+TEST(Compare, RareLevelsOfOneSideAreADifferenceThatTheModelDoesNotSee) {
+  auto generator = stream("rare levels");
+  Sides sides = numeric_sides(rows(300, 1, 0, generator), rows(300, 1, 0, generator));
+  CompareOptions options;
+  options.fit = reference_alone(3);
+  options.permutations = 199;
+  Progress silent;
+  const CompareResult before = compare(sides, options, silent);
+  ASSERT_GT(before.test.p_value, 0.05);
+  sides.own_levels = {{"zip"}, 0.8, 0.3};
+  const CompareResult after = compare(sides, options, silent);
+  expect_contains(after.verdict, {"differ almost completely", "p < 0.001", "zip"});
+  EXPECT_EQ(after.divergences.total_variation.value, 0.8);
+  EXPECT_EQ(after.divergences.total_variation.high, 1);
+  const double both = 0.5 * (0.2 + 0.7);
+  const double js =
+      0.5 * (1.1 * std::log(2) + 0.2 * std::log(0.2 / both) + 0.7 * std::log(0.7 / both));
+  EXPECT_NEAR(after.divergences.jensen_shannon.value, js, 1e-12);
+  EXPECT_TRUE(std::isnan(after.divergences.kl_numerator_denominator.value));
+  EXPECT_TRUE(std::isnan(after.divergences.kl_denominator_numerator.value));
+  EXPECT_EQ(after.support.numerator_outside, 0.8);
+  EXPECT_EQ(after.support.denominator_outside, 0.3);
+}
+
+/// Narrow intervals are no reason to find differences everywhere.
+TEST(Compare, TheVerdictDoesNotHangOnTheLevelOfTheIntervals) {
+  auto generator = stream("level");
+  const Sides sides = numeric_sides(rows(200, 1, 0, generator), rows(200, 1, 0, generator));
+  CompareOptions options;
+  options.fit = reference_alone(3);
+  options.permutations = 199;
+  options.level = 0.05;
+  Progress silent;
+  const CompareResult result = compare(sides, options, silent);
+  ASSERT_GT(result.test.p_value, 0.05);
+  ASSERT_LT(result.test.p_value, 0.95);
+  expect_contains(result.verdict, {"No difference found"});
+}
+
 TEST(Compare, JsonHasAllThatTheSchemaAsksFor) {
   std::ifstream file(text(DRE_SOURCE, "/docs/compare.schema.json"));
   const auto schema = nlohmann::json::parse(file);

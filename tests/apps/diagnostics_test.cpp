@@ -54,6 +54,7 @@ TEST(Diagnostics, OnlyAHarmfulMeanIsTold) {
   const auto codes = [](double mean) {
     WeightCheck check;
     check.mean = {mean, 5e-4};
+    check.pareto_threshold = 0.7;
     check.reliable = true;
     return judge_weights(check, "r", "denominator").size();
   };
@@ -61,6 +62,22 @@ TEST(Diagnostics, OnlyAHarmfulMeanIsTold) {
   EXPECT_EQ(codes(0.995), 0u);
   EXPECT_EQ(codes(1.02), 1u);
   EXPECT_EQ(codes(0.98), 1u);
+}
+
+/// The limit is lower in small tables.
+TEST(Diagnostics, AHeavyTailIsToldByTheLimitOfSoManyRows) {
+  const auto codes = [](double k, double threshold) {
+    WeightCheck check;
+    check.mean = {1, 0.1};
+    check.pareto_k = k;
+    check.pareto_threshold = threshold;
+    std::vector<std::string> found;
+    for (const auto& warning : judge_weights(check, "r", "denominator"))
+      found.push_back(warning.code);
+    return found;
+  };
+  EXPECT_TRUE(codes(0.6, 0.65).empty());
+  EXPECT_EQ(codes(0.6, 0.57), std::vector<std::string>{"heavy-weights"});
 }
 
 TEST(Diagnostics, AWrongScaleOfTheRatioIsNoticed) {

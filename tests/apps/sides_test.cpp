@@ -61,8 +61,8 @@ TEST(Sides, ConstantColumnsAreLeftOutAndOneSidedOnesWarnedOf) {
     b += text(i + 0.5, ",7,", i, "\n");
   }
   const Sides sides = load_sides(two_files(directory, a, b));
-  EXPECT_EQ(sides.names, (Strings{"x", "half"}));
-  EXPECT_EQ(sides.numerator.columns(), 2);
+  EXPECT_EQ(sides.names, (Strings{"x", "half", "half = 1"}));
+  EXPECT_EQ(sides.numerator.columns(), 3);
   EXPECT_EQ(codes(sides), (Strings{"one-sided-column", "constant-column"}));
   EXPECT_EQ(sides.description["dropped_columns"], nlohmann::json({"same"}));
   expect_contains(sides.warnings[0].message, {"column half is"});

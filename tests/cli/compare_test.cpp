@@ -1,5 +1,6 @@
 /// dre compare, dre weights and dre mi as their users call them.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/tool.h"
@@ -67,6 +68,45 @@ TEST(Weights, OneForEveryRow) {
   EXPECT_EQ(loud.out, "");
 }
 
+/// What the rows are worth, and how the weights were scaled, is told of those that are written.
+TEST(Weights, TellWhatIsWritten) {
+  const Directory directory;
+  write_sides(directory);
+  const Outcome outcome =
+      run_tool(directory, Arguments{"weights", "--steps", "0", "--output", "w.csv", "--report",
+                                    "w.html", "--normalize", "sum1"} +
+                              two_files());
+  double sum = 0, squares = 0;
+  for (const auto& row : numbers(directory.read("w.csv"))) {
+    sum += row[0];
+    squares += row[0] * row[0];
+  }
+  const std::string effective = std::to_string(static_cast<int>(sum * sum / squares));
+  expect_contains(outcome.err, {"worth " + effective + " of 400 rows", "normalize sum1"});
+  expect_contains(directory.read("w.html"), {"are worth " + effective, "normalize sum1"});
+}
+
+TEST(Weights, ThatAreNotNormalisedKeepTheYieldOfTheFile) {
+  const Directory directory;
+  write_sides(directory);
+  Rows rows = normal_rows(400, 2, 0, 2);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(1 + static_cast<double>(i % 5));
+  directory.write("yields.csv", csv(rows, "x0,x1,w"));
+  for (auto& row : rows) row[2] = 0.25;
+  directory.write("equal.csv", csv(rows, "x0,x1,w"));
+  const Arguments none = {"--weight-column", "w",           "--normalize", "none",
+                          "--output",        "weights.csv", "--no-smooth"};
+  const auto yield = [](const std::string& file, size_t i) {
+    return file == "equal.csv" ? 0.25 : 1 + static_cast<double>(i % 5);
+  };
+  for (const std::string file : {"yields.csv", "equal.csv"}) {
+    expect_fine(run_tool(directory, quick("weights", two_files("a.csv", file) + none)));
+    const Rows weights = numbers(directory.read("weights.csv"));
+    for (size_t i = 0; i < weights.size(); ++i)
+      EXPECT_NEAR(weights[i][0] / std::exp(weights[i][1]), yield(file, i), 1e-9);
+  }
+}
+
 TEST(Weights, OfTheSourceNoRowMayBeLeftOut) {
   const Directory directory;
   write_sides(directory);
@@ -112,6 +152,27 @@ TEST(Information, QuietPrintsOneNumberAndNothingElse) {
   expect_fine(bits);
   EXPECT_NEAR(std::stod(bits.out) * 0.693147, std::stod(nats.out), 1e-6);
   EXPECT_EQ(numbers(directory.read("p.csv")).size(), 600);
+}
+
+TEST(Information, OfCategoriesEndsAtTheirEntropy) {
+  const Directory directory;
+  std::string table = "k,name\n";
+  for (int i = 0; i < 600; ++i) {
+    const std::string level(1, "aaabcd"[i % 6]);
+    table += level + ",n" + level + "\n";
+  }
+  directory.write("t.csv", table);
+  const Arguments columns = {"t.csv", "--x", "k", "--y", "name"};
+  const double entropy = 0.5 * std::log(2) + 0.5 * std::log(6);
+  EXPECT_NEAR(std::stod(run_tool(directory, quick("mi", columns)).out), entropy, 1e-9);
+  const auto json = nlohmann::json::parse(
+      run_tool(directory, quick("mi", columns + Arguments{"--format", "json", "--unit", "bits"}))
+          .out);
+  for (const char* one : {"value", "bound"})
+    EXPECT_NEAR(json[one].get<double>(), entropy / std::log(2), 1e-9) << one;
+  EXPECT_NEAR(json["high"].get<double>(), 2, 1e-9);
+  const Outcome text = run_tool(directory, Arguments{"mi", "--steps", "0"} + columns);
+  expect_contains(text.out, {"1.386] nats", "bound", "entropy"});
 }
 
 }  // namespace

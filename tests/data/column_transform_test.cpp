@@ -176,6 +176,31 @@ TEST(ColumnTransforms, AutoRanksTailsAndSkewOfASideOnly) {
   EXPECT_EQ(ColumnTransforms::fit(tails.numerator, plain.denominator, {"a"}).kinds()[0], "rank");
 }
 
+/// Nothing else is asked for than a rank, and only of what was left to the rows.
+TEST(ColumnTransforms, OutliersOfThePoolAreRanked) {
+  const auto asked = [](const Pair& pair, const ColumnTransformOptions& options = {}) {
+    return with_outliers_ranked(options, pair.numerator, pair.denominator, pair.names).single;
+  };
+  const std::vector<std::string> none;
+  for (const auto& shape : shapes()) {
+    if (shape.name == "one outlier") {
+      EXPECT_EQ(asked(pair_of(shape)), std::vector<std::string>{"one outlier=rank"});
+      EXPECT_EQ(asked(pair_of(shape), {"auto", {"one outlier=auto"}}),
+                std::vector<std::string>{"one outlier=rank"});
+      EXPECT_EQ(asked(pair_of(shape), {"zscore"}), none);
+      EXPECT_EQ(asked(pair_of(shape), {"auto", {"one outlier=asinh"}}),
+                std::vector<std::string>{"one outlier=asinh"});
+    }
+    if (shape.name == "normal" || shape.name == "binary") {
+      EXPECT_EQ(asked(pair_of(shape)), none) << shape.name;
+    }
+  }
+  // Far apart, and one side much larger: no row is an outlier of its side.
+  const Pair apart = pair_of(shapes()[0], 100);
+  const Samples few = make_samples(apart.numerator.x.slice(0, 0, 60));
+  EXPECT_EQ(with_outliers_ranked({}, few, apart.denominator, apart.names).single, none);
+}
+
 TEST(ColumnTransforms, AtomsStayApartFromTheirNeighbours) {
   const Pair pair = pair_of(shapes()[3]);  // zero inflated
   const Tensor x = torch::cat({pair.numerator.x, pair.denominator.x});

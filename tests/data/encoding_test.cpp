@@ -36,6 +36,12 @@ Strings repeated(const std::vector<std::pair<std::string, int>>& counts) {
   return out;
 }
 
+std::vector<double> repeated_numbers(const std::vector<double>& values, int times) {
+  std::vector<double> out;
+  for (int i = 0; i < times; ++i) out.insert(out.end(), values.begin(), values.end());
+  return out;
+}
+
 std::vector<double> row(const Encoding& encoding, const Frame& frame, int64_t index) {
   const Tensor values = encoding.encode(frame).values[index].contiguous();
   return {values.data_ptr<double>(), values.data_ptr<double>() + values.size(0)};
@@ -68,6 +74,49 @@ TEST(Encoding, PointMassesInContinuousColumnsGetAnIndicator) {
   EXPECT_EQ(make_encoding(a, b).encoding.names(), (Strings{"x", "x = 0"}));
   Frame c = numbers("x", rounded), d = numbers("x", rounded);
   EXPECT_EQ(make_encoding(c, d).encoding.names(), Strings{"x"});
+}
+
+/// One number on a side, and a continuous column on the other: the sides never meet, or they do in
+/// the rows of a point mass.
+TEST(Encoding, OneValueAgainstAContinuousColumn) {
+  const std::vector<double> same(100, 1);
+  std::vector<double> without, with;
+  for (int i = 0; i < 200; ++i) {
+    without.push_back(std::sin(i + 1));
+    with.push_back(i % 5 == 0 ? 1 : std::sin(i + 1));
+  }
+  const auto plan_of = [](Frame a, Frame b) { return make_encoding(a, b); };
+  for (const bool first : {true, false}) {
+    const auto plan = [&](const std::vector<double>& other) {
+      return first ? plan_of(numbers("x", same), numbers("x", other))
+                   : plan_of(numbers("x", other), numbers("x", same));
+    };
+    EXPECT_EQ(plan(without).never_equal, Strings{"x"});
+    EXPECT_TRUE(plan(without).encoding.names().empty());
+    EXPECT_TRUE(plan(with).never_equal.empty());
+    EXPECT_EQ(plan(with).encoding.names(), (Strings{"x", "x = 1"}));
+  }
+  // Missing on both sides is something in common; a few different numbers are no continuum.
+  std::vector<double> gaps = same, holes = without;
+  gaps[0] = holes[0] = missing;
+  EXPECT_TRUE(plan_of(numbers("x", gaps), numbers("x", holes)).never_equal.empty());
+  EXPECT_EQ(plan_of(numbers("x", same), numbers("x", holes)).never_equal, Strings{"x"});
+  EXPECT_TRUE(
+      plan_of(numbers("x", same), numbers("x", repeated_numbers({2, 3}, 50))).never_equal.empty());
+}
+
+TEST(Encoding, NumbersThatDifferInTheirLastDigitsAreNoticed) {
+  const auto rounded = [](double origin, double scale) {
+    std::vector<double> values;
+    for (int i = 0; i < 100; ++i) values.push_back(origin + scale * std::sin(i));
+    Frame a = numbers("t", values), b = numbers("t", values);
+    return !make_encoding(a, b).rounded.empty();
+  };
+  EXPECT_TRUE(rounded(1.7e18, 1000));  // nanoseconds: steps of 256
+  EXPECT_FALSE(rounded(1.7e18, 1e9));
+  EXPECT_FALSE(rounded(1.7e9, 1e-3));
+  EXPECT_FALSE(rounded(0, 1e-300));
+  EXPECT_FALSE(rounded(1e30, 1e28));
 }
 
 TEST(Encoding, TheMostFrequentLevelHasNoColumnAndRareOnesShareOne) {
@@ -103,6 +152,8 @@ TEST(Encoding, OneSidedLevelsAreThoseThatChanceDoesNotExplain) {
   const EncodingPlan disjoint = make_encoding(c, d);
   EXPECT_EQ(disjoint.one_sided_levels, Strings{"120 rare levels of zip"});
   EXPECT_EQ(disjoint.rare_levels, Strings{"zip"});
+  EXPECT_EQ(disjoint.own_levels.columns, Strings{"zip"});
+  EXPECT_GT(disjoint.own_levels.numerator, 0.7);
   EXPECT_TRUE(disjoint.id_like.empty());
   Frame e = words("zip", repeated(shared)), f = words("zip", repeated(shared));
   EXPECT_TRUE(make_encoding(e, f).one_sided_levels.empty());

@@ -1,0 +1,37 @@
+/// Levels of a category that only one side has, where chance would not bring that about.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dre {
+
+/// How often a level occurs on each side.
+struct LevelCount {
+  int64_t numerator = 0, denominator = 0;
+  int64_t both() const { return numerator + denominator; }
+  bool one_sided() const { return numerator == 0 || denominator == 0; }
+};
+
+using LevelCounts = std::map<std::string, LevelCount>;
+
+/// That so many rows would have rare levels of their side alone, before they count as such.
+constexpr double chance_of_own_levels = 1e-4;
+
+struct OneSidedLevels {
+  /// "city = rome": levels that chance would bring to one side in less than one of a hundred
+  /// columns; "120 rare levels of city": those without a column of their own, where more rows have
+  /// such than chance would bring.
+  std::vector<std::string> names;
+  /// The share of a side's rows that have such rare levels, less what chance may well bring.
+  double numerator = 0, denominator = 0;
+};
+
+/// visible: the levels that have a column of their own, so that a model sees them.
+OneSidedLevels find_one_sided(const std::string& column, const LevelCounts& counts,
+                              const std::set<std::string>& visible);
+
+}  // namespace dre
