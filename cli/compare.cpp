@@ -64,8 +64,8 @@ std::string as_text(const CompareResult& result, double seconds) {
   out += summary_line("JS", interval(d.jensen_shannon, " nats"));
   out += summary_line("TV", interval(d.total_variation, ""));
   out += summary_line("chi2", interval(d.chi_square, ""));
-  out += summary_line("p-value", text(short_number(result.test.p_value), ", permutation of ",
-                                      result.test.rows, " rows that the model did not see"));
+  out += summary_line("p-value",
+                      text(short_number(result.test.p_value), ", ", p_value_source(result)));
   out += summary_line("AUC", text(short_number(result.separation.before), ", after reweighting ",
                                   std::isnan(result.separation.after.value)
                                       ? "unknown"

@@ -67,24 +67,35 @@ std::string data_lines(const Json& data) {
   return out;
 }
 
-std::string training_line(const Json& training) {
+/// What the guard found; nothing where the network is used.
+std::string why_not_used(const Json& training, double guard) {
+  if (training.value("kept", true)) return "";
+  const Json& gain = part(training, "gain");
+  const bool sure = number(gain, "value") > guard * number(gain, "standard_error");
+  return sure ? "; not used: it describes the bridge better than the Gaussian reference, but does "
+                "not "
+                "surely tell held-out rows of the sides better apart"
+              : "; no sure gain over the Gaussian reference, not used";
+}
+
+std::string training_line(const Json& training, double guard) {
   const int64_t best = training.value("best_step", int64_t{0});
-  std::string out = text("held-out loss ", short_number(number(training, "first_loss")), " -> ",
-                         short_number(number(training, "best_loss")), " at step ", best, " of ",
-                         training.value("steps", int64_t{0}), " (", word(training, "status"), ")");
-  if (!training.value("kept", true)) out += "; no sure gain over the Gaussian reference, not used";
-  return out;
+  return text("held-out loss ", short_number(number(training, "first_loss")), " -> ",
+              short_number(number(training, "best_loss")), " at step ", best, " of ",
+              training.value("steps", int64_t{0}), " (", word(training, "status"), ")",
+              why_not_used(training, guard));
 }
 
 std::string method_lines(const Json& record) {
   const std::string reference = word(part(record, "options"), "reference");
+  const double guard = number(part(record, "options"), "guard");
   std::string out;
   for (const auto& training : part(record, "training")) {
     const std::string bridge = word(training, "bridge");
     out += summary_line("method", text(word(training, "method"),
                                        bridge.empty() ? "" : text(", ", bridge, " bridge"),
                                        reference == "gaussian" ? ", Gaussian reference" : ""));
-    out += summary_line("training", training_line(training));
+    out += summary_line("training", training_line(training, guard));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "dre/apps/reweighting.h"
@@ -37,8 +38,7 @@ class Comparing {
     out_.test = two_sample_test(sides_.numerator, sides_.denominator, sides_.names, options_.fit,
                                 options_.cross_fit.fit_rows, options_.permutations, progress_);
     if (stopped(out_.test.interrupted)) return std::move(out_);
-    if (!sides_.own_levels.columns.empty())
-      out_.test.p_value = std::min(out_.test.p_value, chance_of_own_levels);
+    note_own_levels();
     measure();
     check_support();
     if (stopped(!reweight())) return std::move(out_);
@@ -54,6 +54,15 @@ class Comparing {
 
  private:
   bool stopped(bool interrupted) { return out_.interrupted = interrupted; }
+
+  /// What a model cannot see; by chance in so many looks.
+  void note_own_levels() {
+    const OwnLevels& own = sides_.own_levels;
+    const double chance = chance_of_own_levels * static_cast<double>(own.looks);
+    if (own.columns.empty() || out_.test.p_value < chance) return;
+    out_.test.p_value = chance;
+    out_.rare_levels = own.columns;
+  }
 
   void measure() {
     const TwoScores f{rated_.numerator.log_ratio, sides_.numerator.weight,
@@ -82,9 +91,9 @@ class Comparing {
                     share_outside(-g1_, bottom, top, sides_.encoding)};
     const OwnLevels& own = sides_.own_levels;
     Divergences& found = out_.divergences;
-    if (has_own_levels(top, bottom, sides_.encoding) || own.numerator > 0)
+    if (has_own_levels(top, bottom, sides_.encoding) || own.nothing_shared)
       for (Divergence* one : {&found.kl_numerator_denominator, &found.chi_square}) infinite(*one);
-    if (has_own_levels(bottom, top, sides_.encoding) || own.denominator > 0)
+    if (has_own_levels(bottom, top, sides_.encoding) || own.nothing_shared)
       infinite(found.kl_denominator_numerator);
     if (!own.columns.empty()) allow_for(own);
   }
@@ -92,19 +101,24 @@ class Comparing {
   /// The model sees the levels that only one side has as one. By themselves they tell as much
   /// apart as three events do: its own levels of each side, and all others.
   void allow_for(const OwnLevels& own) {
+    const double a = own.numerator, b = own.denominator, p = 1 - a, q = 1 - b;
     Support& support = out_.support;
-    support.numerator_outside = std::max(support.numerator_outside, own.numerator);
-    support.denominator_outside = std::max(support.denominator_outside, own.denominator);
-    const double ln2 = std::numbers::ln2, p = 1 - own.numerator, q = 1 - own.denominator;
+    if (own.nothing_shared)
+      support = {std::max(support.numerator_outside, a), std::max(support.denominator_outside, b)};
+    const double ln2 = std::numbers::ln2;
     const auto share = [&](double x) { return x > 0 ? x * std::log(2 * x / (p + q)) : 0; };
-    const double js = (own.numerator * ln2 + share(p) + own.denominator * ln2 + share(q)) / 2;
+    const double js = (a * ln2 + share(p) + b * ln2 + share(q)) / 2;
     const auto raise = [](Divergence& found, double least, double most) {
       found.value = std::max(found.value, least);
       found.low = std::max(found.low, least);
       found.high = most;
     };
-    raise(out_.divergences.jensen_shannon, js, ln2);
-    raise(out_.divergences.total_variation, std::max(own.numerator, own.denominator), 1);
+    Divergences& found = out_.divergences;
+    for (Divergence* one :
+         {&found.kl_numerator_denominator, &found.kl_denominator_numerator, &found.chi_square})
+      if (!std::isnan(one->value)) one->high = std::numeric_limits<double>::infinity();
+    raise(found.jensen_shannon, js, ln2);
+    raise(found.total_variation, std::max(a, b), 1);
   }
 
   /// What the rows with a counterpart add up to is still a lower end.
@@ -190,13 +204,17 @@ class Comparing {
                                 : tv < 0.25 ? "clearly"
                                 : tv < 0.8  ? "strongly"
                                             : "almost completely";
+    return text("The tables differ ", how_far, " (", chance, ")", where(), "; ", use(), ".");
+  }
+
+  std::string where() const {
     const Names& rare = sides_.own_levels.columns;
-    const std::string where =
-        !rare.empty() ? text(", in rare levels of ", listed(rare), " that only one side has")
-        : out_.columns.empty() || out_.columns.front().joint <= 0
-            ? ""
-            : text(", most of all in ", out_.columns.front().name);
-    return text("The tables differ ", how_far, " (", chance, ")", where, "; ", use(), ".");
+    Names places;
+    if (!out_.columns.empty() && out_.columns.front().joint > 0 &&
+        !contains(rare, out_.columns.front().name))
+      places.push_back(out_.columns.front().name);
+    if (!rare.empty()) places.push_back("rare levels of " + listed(rare));
+    return places.empty() ? "" : ", most of all in " + join(places, " and ");
   }
 
   /// Whether weights can make the denominator like the numerator, and if not, why.
@@ -204,8 +222,9 @@ class Comparing {
     std::vector<std::string> faults;
     if (out_.support.numerator_outside > Support::noticed)
       faults.push_back("some of the numerator's rows have no counterpart");
-    if (out_.weights.pareto_k >= out_.weights.pareto_threshold)
-      faults.push_back("a few rows would decide");
+    if (!sides_.own_levels.columns.empty())
+      faults.push_back("rare levels differ, which the model takes as one");
+    if (is_decided_by_few(out_.weights)) faults.push_back("a few rows would decide");
     if (still_different(out_.separation.after))
       faults.push_back("a fresh classifier still tells the reweighted rows apart");
     if (!faults.empty())
@@ -273,6 +292,13 @@ CompareResult compare(const Sides& sides, const CompareOptions& options, Progres
         options.cross_fit.folds,
         ": its intervals set models of most rows beside one of half of them");
   return Comparing(sides, options, progress).run();
+}
+
+std::string p_value_source(const CompareResult& result) {
+  return result.rare_levels.empty()
+             ? text("permutation of ", result.test.rows, " rows that the model did not see")
+             : text("chance that rare levels of ", listed(result.rare_levels),
+                    " are so often on one side only, at most");
 }
 
 nlohmann::json to_json(const CompareResult& result) {

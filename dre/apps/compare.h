@@ -54,7 +54,9 @@ struct CompareResult {
   nlohmann::json data;             ///< description of the sides
   std::vector<std::string> apart;  ///< columns no value of which is on both sides, so that they
                                    ///< tell all rows apart; all else is about the other columns
-  std::string verdict;             ///< in a sentence
+  std::vector<std::string> rare_levels;  ///< columns whose one-sided rare levels, which no model
+                                         ///< sees, have a smaller p-value than the test
+  std::string verdict;                   ///< in a sentence
   bool interrupted = false;
 };
 
@@ -64,6 +66,9 @@ Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
                                  const TwoSampleTest& test, double tail, double level);
 
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress);
+
+/// What the p-value is from: "permutation of 400 rows that the model did not see".
+std::string p_value_source(const CompareResult& result);
 
 /// The documented form, docs/compare.schema.json.
 nlohmann::json to_json(const CompareResult& result);

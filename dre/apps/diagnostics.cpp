@@ -14,8 +14,6 @@ namespace {
 constexpr int64_t path_rows = 500;
 /// Beyond it the mean of even the true ratio's weights is far from 1 in samples of usual size.
 constexpr double largest_testable_divergence = 1;
-/// From this k̂ on means of the weights are useless at any sample size (Vehtari et al.); between it
-/// and the threshold, which small samples lower, they are only unreliable.
 /// Standard errors between E[w] and 1 that are taken for a fault of the fit and not for chance.
 constexpr double noticeable = 4;
 /// The same above 1: what a sample misses of a heavy tail could only have added to the mean, so
@@ -99,10 +97,17 @@ WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double
   return out;
 }
 
+bool is_decided_by_few(const WeightCheck& check) {
+  constexpr double nearly_all =
+      0.9;  // rows; then the weights are nearly equal, whatever their tail
+  return check.pareto_k >= check.pareto_threshold &&
+         check.effective_rows < nearly_all * static_cast<double>(check.rows);
+}
+
 std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& name,
                                    const std::string& side) {
   std::vector<Warning> warnings;
-  if (check.pareto_k >= check.pareto_threshold)
+  if (is_decided_by_few(check))
     warnings.push_back(
         {"heavy-weights",
          text("the weights ", name, " of the ", side, " have a heavy tail (Pareto k ",

@@ -32,6 +32,9 @@ struct WeightCheck {
 /// that the weights lead to from the side of the rows.
 WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence);
 
+/// Whether the weights have a heavy tail, and are not nearly equal besides.
+bool is_decided_by_few(const WeightCheck& check);
+
 /// Warnings about weights called `name` ("r") of rows of a side.
 std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& name,
                                    const std::string& side);

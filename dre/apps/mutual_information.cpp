@@ -81,7 +81,8 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names, Group
     kept.push_back(static_cast<int64_t>(j));
     names.push_back(name);
     const RawColumn& raw = encoding.raw()[encoding.columns()[j].source];
-    if (raw.kind != TypedColumn::Kind::category) categories_alone = false;
+    // Of levels that are taken as one the entropy is not known.
+    if (raw.kind != TypedColumn::Kind::category || raw.pools) categories_alone = false;
   }
   check_data(!kept.empty(), "every column of a group is constant: ", listed(encoding.names()));
   if (!found.constant.empty())

@@ -115,7 +115,6 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
     for (const auto& name : *names) sides.description["dropped_columns"].push_back(name);
   sides.apart = plan.only_on_one_side;
   sides.apart.insert(sides.apart.end(), plan.never_equal.begin(), plan.never_equal.end());
-  sides.own_levels = plan.own_levels;
   sides.encoding = plan.encoding;
   sides.names = sides.encoding.names();
 }
@@ -233,8 +232,10 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
        " without any value on one side only: nothing there can be compared, and rows with a value "
        "have no counterpart");
-  warn(plan.one_sided_levels, "one-sided-category", "only one of the sides has rows with ",
-       listed(plan.one_sided_levels), ": the ratio is infinite or zero there");
+  warn(
+      plan.one_sided_levels, "one-sided-category", "only one of the sides has rows with ",
+      listed(plan.one_sided_levels),
+      ": the ratio is infinite or zero there; leave out (--drop) what groups rows, such as orders");
   warn(plan.pooled, "pooled-levels", "rare levels are taken as one: ", listed(plan.pooled),
        "; what sets them apart is not seen");
   return warnings;
@@ -251,11 +252,17 @@ Sides load_sides(const SidesOptions& options) {
   use_encoding(plan, sides);
   for (const RawSide* side : {&raw.numerator, &raw.denominator})
     warn_of_sampling(*side, uses_two_files(options), sides);
+  // Chance is judged by counting rows, which are not alike where they have weights.
+  if (!raw.numerator.weight.defined() && !raw.denominator.weight.defined())
+    sides.own_levels = plan.own_levels;
   sides.denominator_is_sampled = raw.denominator.frame.sampled;
   if (raw.denominator.weight.defined())
     sides.denominator_weight = raw.denominator.weight.mean().item<double>();
   Strings formatted = plan.formatted;
   formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());
+  check_data(!sides.names.empty() || sides.apart.empty(),
+             "no column is left to compare: no value of ", listed(sides.apart),
+             " is on both sides, and the ratio is infinite or zero everywhere");
   check_data(!sides.names.empty(), "no column is left to compare: ", listed(raw.names),
              raw.names.size() == 1 ? " holds" : " hold",
              " one value, none, or a different one in every row", format_hint(formatted));

@@ -24,7 +24,8 @@ struct TwoSampleTest {
 /// they move along with their rows, which is exact where both sides are weighted alike.
 TwoSampleTest permutation_test(const TwoScores& f, int64_t permutations, at::Generator& generator);
 
-/// Fits on half of the rows, and on half of `fit_rows` a side at most, and tests the other half.
+/// Which columns are ranked for outliers is decided from all rows. Fits on half of the rows, and on
+/// half of `fit_rows` a side at most, and tests the other half.
 TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominator,
                               const std::vector<std::string>& names, const FitOptions& options,
                               int64_t fit_rows, int64_t permutations, Progress& progress);

@@ -114,6 +114,7 @@ void ColumnTransformOptions::check_columns(const std::vector<std::string>& names
 ColumnTransformOptions with_outliers_ranked(ColumnTransformOptions options,
                                             const Samples& numerator, const Samples& denominator,
                                             const std::vector<std::string>& names) {
+  const at::NoGradGuard no_grad;
   check_sides(numerator, denominator, names);
   const Samples top = numerator.positive(), bottom = denominator.positive();
   for (size_t j = 0; j < names.size(); ++j) {

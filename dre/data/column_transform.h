@@ -18,7 +18,8 @@ struct ColumnTransformOptions {
 
   void visit(OptionVisitor& v) {
     v("transform", transform, kinds(),
-      "map of every numeric column; auto ranks heavy-tailed and skewed ones and z-scores the rest");
+      "map of every numeric column; auto ranks heavy-tailed and skewed ones, where folds are rated "
+      "those with outliers, too, and z-scores the rest");
     v("transform-columns", single, "maps of single columns: income=asinh,age=rank");
   }
 

@@ -124,6 +124,8 @@ bool never_meet(const Atom& atom0, const std::vector<double>& values0, const Ato
   const auto absent = [](double value, const std::vector<double>& from) {
     return std::find(from.begin(), from.end(), value) == from.end();
   };
+  constexpr auto least = static_cast<size_t>(fewest_rows);
+  if (std::min(values0.size(), values1.size()) < least) return false;
   return (atom0.is_all() && atom0.stands_out(atom1) && absent(atom0.value, values1)) ||
          (atom1.is_all() && atom1.stands_out(atom0) && absent(atom1.value, values0));
 }
@@ -239,7 +241,7 @@ class Planner {
     if (frequent.empty()) frequent = most_frequent(counts, least_rows);
     int64_t pooled = rows;
     for (const auto& one : frequent) pooled -= one.second.both();
-    find_own_levels(first.name, counts, frequent);
+    find_own_levels(first, second, counts, frequent);
     if (frequent.empty() && missing == 0) return plan_.rare_levels.push_back(first.name);
     const double part = static_cast<double>(pooled) / static_cast<double>(rows);
     if (part > pooled_noticed)
@@ -261,15 +263,23 @@ class Planner {
     return frequent;
   }
 
-  void find_own_levels(const std::string& name, const LevelCounts& counts, const Levels& frequent) {
+  void find_own_levels(const TypedColumn& first, const TypedColumn& second,
+                       const LevelCounts& counts, const Levels& frequent) {
     std::set<std::string> visible;
     for (const auto& one : frequent) visible.insert(one.first);
-    const OneSidedLevels found = find_one_sided(name, counts, visible);
+    const OneSidedLevels found = find_one_sided(first.name, counts, visible);
     for (const auto& level : found.names) plan_.one_sided_levels.push_back(level);
+    if (frequent.empty()) return;
     OwnLevels& own = plan_.own_levels;
-    if (std::max(found.numerator, found.denominator) > 0) own.columns.push_back(name);
-    own.numerator = std::max(own.numerator, found.numerator);
-    own.denominator = std::max(own.denominator, found.denominator);
+    own.looks += 2;
+    if (found.numerator + found.denominator == 0) return;
+    own.columns.push_back(first.name);
+    own.nothing_shared = own.nothing_shared || found.nothing_shared;
+    const auto share = [](double rows, const TypedColumn& column) {
+      return rows / static_cast<double>(column.rows());
+    };
+    own.numerator = std::max(own.numerator, share(found.numerator, first));
+    own.denominator = std::max(own.denominator, share(found.denominator, second));
   }
 
   /// The most frequent of levels, "(other)" and "missing" gets no column.

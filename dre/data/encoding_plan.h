@@ -17,10 +17,13 @@
 namespace dre {
 
 /// Rare levels that only one side has, in more rows than chance explains. They are pooled or left
-/// out, so that no model sees them.
+/// out, so that no model sees them. A column without any frequent level is left out as one of
+/// identifiers, and does not count.
 struct OwnLevels {
   std::vector<std::string> columns;
   double numerator = 0, denominator = 0;  ///< share of the rows of a side, in the worst column
+  bool nothing_shared = false;            ///< in one of the columns, see OneSidedLevels
+  int64_t looks = 0;                      ///< at a side of a column
 };
 
 /// An encoding and what was noticed while making it: names of raw columns, and "city = rome".

@@ -11,6 +11,7 @@ namespace dre {
 namespace {
 
 constexpr size_t most_named = 5;
+constexpr double hardly_any = 0.1;      // of the rows that levels of both sides should have
 constexpr double chance_of_one = 0.01;  // that one level of the column is one-sided
 
 double log_sum(double a, double b) {
@@ -30,6 +31,10 @@ class Alone {
     seen_ += static_cast<double>(rows);
   }
 
+  double seen() const { return seen_; }
+  double expected() const {
+    return sum_over_levels([](double n, double all) { return n * all; });
+  }
   bool stands_out() const { return log_chance() < std::log(chance_of_own_levels); }
   size_t levels() const { return stands_out() ? seen_levels_ : 0; }
   /// More than chance explains but in one of forty columns.
@@ -47,9 +52,6 @@ class Alone {
     return sum;
   }
 
-  double expected() const {
-    return sum_over_levels([](double n, double all) { return n * all; });
-  }
   double standard_error() const {
     return std::sqrt(sum_over_levels([](double n, double all) { return n * n * all * (1 - all); }));
   }
@@ -120,8 +122,11 @@ OneSidedLevels find_one_sided(const std::string& column, const LevelCounts& coun
     top.add(count.both(), count.denominator == 0);
     bottom.add(count.both(), count.numerator == 0);
   }
-  found.numerator = top.rows() / static_cast<double>(all.numerator);
-  found.denominator = bottom.rows() / static_cast<double>(all.denominator);
+  found.numerator = top.rows();
+  found.denominator = bottom.rows();
+  const auto rare_rows = static_cast<double>(hidden.both());
+  found.nothing_shared = rare_rows - top.seen() - bottom.seen() <
+                         hardly_any * (rare_rows - top.expected() - bottom.expected());
   if (const size_t rare = top.levels() + bottom.levels(); rare > 0)
     found.names.push_back(text(rare, " rare levels of ", column));
   return found;

@@ -18,7 +18,7 @@ struct LevelCount {
 
 using LevelCounts = std::map<std::string, LevelCount>;
 
-/// That so many rows would have rare levels of their side alone, before they count as such.
+/// That so many rows of a side would have rare levels of their own in a column, before they count.
 constexpr double chance_of_own_levels = 1e-4;
 
 struct OneSidedLevels {
@@ -26,8 +26,11 @@ struct OneSidedLevels {
   /// columns; "120 rare levels of city": those without a column of their own, where more rows have
   /// such than chance would bring.
   std::vector<std::string> names;
-  /// The share of a side's rows that have such rare levels, less what chance may well bring.
+  /// Rows of a side with such rare levels, less what chance may well bring.
   double numerator = 0, denominator = 0;
+  /// Hardly any rare level is on both sides, so that they must lack each other's; else levels may
+  /// just be more frequent on one.
+  bool nothing_shared = false;
 };
 
 /// visible: the levels that have a column of their own, so that a model sees them.

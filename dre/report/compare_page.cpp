@@ -22,8 +22,7 @@ Section summary_section(const CompareResult& result) {
              {"denominator", side_text(data, "denominator")},
              {"direction", "r = numerator / denominator"},
              {"columns", text(result.columns.size(), " compared")},
-             {"p-value", text(number(result.test.p_value), ", from ", result.test.rows,
-                              " rows that the model did not see")}}});
+             {"p-value", text(number(result.test.p_value), ", ", p_value_source(result))}}});
   return section;
 }
 

@@ -98,9 +98,9 @@ TEST(Compare, RareLevelsOfOneSideAreADifferenceThatTheModelDoesNotSee) {
   Progress silent;
   const CompareResult before = compare(sides, options, silent);
   ASSERT_GT(before.test.p_value, 0.05);
-  sides.own_levels = {{"zip"}, 0.8, 0.3};
+  sides.own_levels = {{"zip"}, 0.8, 0.3, true, 2};
   const CompareResult after = compare(sides, options, silent);
-  expect_contains(after.verdict, {"differ almost completely", "p < 0.001", "zip"});
+  expect_contains(after.verdict, {"differ almost completely", "p < 0.001", "rare levels of zip"});
   EXPECT_EQ(after.divergences.total_variation.value, 0.8);
   EXPECT_EQ(after.divergences.total_variation.high, 1);
   const double both = 0.5 * (0.2 + 0.7);
@@ -111,6 +111,16 @@ TEST(Compare, RareLevelsOfOneSideAreADifferenceThatTheModelDoesNotSee) {
   EXPECT_TRUE(std::isnan(after.divergences.kl_denominator_numerator.value));
   EXPECT_EQ(after.support.numerator_outside, 0.8);
   EXPECT_EQ(after.support.denominator_outside, 0.3);
+  EXPECT_EQ(after.test.p_value, 2e-4);
+  expect_contains(p_value_source(after), {"zip"});
+  expect_contains(p_value_source(before), {"permutation of 300 rows"});
+  // Levels that are rarer on one side leave KL without an upper end, and no row outside.
+  sides.own_levels.nothing_shared = false;
+  const CompareResult rarer = compare(sides, options, silent);
+  EXPECT_EQ(rarer.divergences.kl_numerator_denominator.value,
+            before.divergences.kl_numerator_denominator.value);
+  EXPECT_TRUE(std::isinf(rarer.divergences.kl_numerator_denominator.high));
+  EXPECT_EQ(rarer.support.numerator_outside, before.support.numerator_outside);
 }
 
 /// Narrow intervals are no reason to find differences everywhere.

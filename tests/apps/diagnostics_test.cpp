@@ -66,9 +66,11 @@ TEST(Diagnostics, OnlyAHarmfulMeanIsTold) {
 
 /// The limit is lower in small tables.
 TEST(Diagnostics, AHeavyTailIsToldByTheLimitOfSoManyRows) {
-  const auto codes = [](double k, double threshold) {
+  const auto codes = [](double k, double threshold, double effective_rows = 30) {
     WeightCheck check;
     check.mean = {1, 0.1};
+    check.rows = 100;
+    check.effective_rows = effective_rows;
     check.pareto_k = k;
     check.pareto_threshold = threshold;
     std::vector<std::string> found;
@@ -78,6 +80,7 @@ TEST(Diagnostics, AHeavyTailIsToldByTheLimitOfSoManyRows) {
   };
   EXPECT_TRUE(codes(0.6, 0.65).empty());
   EXPECT_EQ(codes(0.6, 0.57), std::vector<std::string>{"heavy-weights"});
+  EXPECT_TRUE(codes(0.6, 0.57, 98).empty());  // nearly equal: nothing hangs on their tail
 }
 
 TEST(Diagnostics, AWrongScaleOfTheRatioIsNoticed) {

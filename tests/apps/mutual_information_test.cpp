@@ -13,11 +13,11 @@ namespace {
 /// k: four levels, of which half of the rows have the first; name: the same renamed; pair: whether
 /// it is the first; x and z: numbers.
 std::string levels_csv() {
-  std::string csv = "k,name,pair,x,z\n";
+  std::string csv = "k,name,pair,x,z,many\n";
   for (int i = 0; i < 600; ++i) {
     const char level = "aaabcd"[i % 6];
     csv += text(level, ",n", level, ",", level < 'b' ? "u" : "v", ",", i * 7 % 600, ",",
-                i * i % 601, "\n");
+                i * i % 601, ",m", i % 100, "\n");
   }
   return csv;
 }
@@ -40,6 +40,7 @@ TEST(InformationOfCategories, EndsAtTheirEntropy) {
   EXPECT_NEAR(groups({"pair"}, {"k"}).entropy, of_pair, 1e-12);
   EXPECT_NEAR(groups({"k", "x"}, {"name"}).entropy, of_level, 1e-12);  // of y alone
   EXPECT_TRUE(std::isinf(groups({"k", "x"}, {"z"}).entropy));
+  EXPECT_TRUE(std::isinf(groups({"many"}, {"x"}).entropy));  // of pooled levels nobody knows
 
   MutualInformationOptions quick;
   quick.fit = reference_alone(0);

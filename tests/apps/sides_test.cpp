@@ -68,6 +68,39 @@ TEST(Sides, ConstantColumnsAreLeftOutAndOneSidedOnesWarnedOf) {
   expect_contains(sides.warnings[0].message, {"column half is"});
 }
 
+/// Rare levels on one side only are told; by themselves they make a difference where rows count
+/// alike.
+TEST(Sides, RareLevelsOfOneSideCountUnlessRowsHaveWeights) {
+  const Directory directory;
+  std::string a = "x,zip,w\n", b = a;
+  for (int i = 0; i < 200; ++i) {
+    const bool rare = i % 2 == 0;
+    a += text(i, ",", rare ? text("a", i / 4) : "both", ",", 1 + i % 3, "\n");
+    b += text(i + 0.5, ",", rare ? text("b", i / 4) : "both", ",", 1 + i % 3, "\n");
+  }
+  auto options = two_files(directory, a, b);
+  options.drop = {"w"};
+  const Sides alike = load_sides(options);
+  EXPECT_EQ(alike.own_levels.columns, Strings{"zip"});
+  EXPECT_TRUE(alike.own_levels.nothing_shared);
+  options.drop = {};
+  options.weight_column = "w";
+  const Sides weighted = load_sides(options);
+  EXPECT_TRUE(weighted.own_levels.columns.empty());
+  EXPECT_EQ(codes(weighted)[0], "one-sided-category");
+}
+
+TEST(Sides, AColumnWithoutACommonValueIsNamedWhereNothingElseIsLeft) {
+  const Directory directory;
+  std::string a = "x\n", b = a;
+  for (int i = 0; i < 40; ++i) {
+    a += "1\n";
+    b += text(i + 0.5, "\n");
+  }
+  const auto options = two_files(directory, a, b);
+  expect_contains(message_of([&] { load_sides(options); }), {"no value of x is on both sides"});
+}
+
 TEST(Sides, OfAColumnWithOneValueOrNoneOnlyThatIsCompared) {
   const Directory directory;
   std::string a = "x,flag\n", b = a;

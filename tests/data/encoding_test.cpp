@@ -152,8 +152,17 @@ TEST(Encoding, OneSidedLevelsAreThoseThatChanceDoesNotExplain) {
   const EncodingPlan disjoint = make_encoding(c, d);
   EXPECT_EQ(disjoint.one_sided_levels, Strings{"120 rare levels of zip"});
   EXPECT_EQ(disjoint.rare_levels, Strings{"zip"});
-  EXPECT_EQ(disjoint.own_levels.columns, Strings{"zip"});
-  EXPECT_GT(disjoint.own_levels.numerator, 0.7);
+  EXPECT_TRUE(disjoint.own_levels.columns.empty());  // like orders: nothing but identifiers
+  for (auto* levels : {&first, &second}) {
+    levels->push_back({"both", 60});
+    levels->push_back({"", 100});
+  }
+  Frame g = words("zip", repeated(first)), h = words("zip", repeated(second));
+  const OwnLevels own = make_encoding(g, h).own_levels;
+  EXPECT_EQ(own.columns, Strings{"zip"});
+  EXPECT_GT(own.numerator, 0.4);
+  EXPECT_LT(own.numerator, 0.6);  // 240 of 400 rows, the missing ones counted
+  EXPECT_TRUE(own.nothing_shared);
   EXPECT_TRUE(disjoint.id_like.empty());
   Frame e = words("zip", repeated(shared)), f = words("zip", repeated(shared));
   EXPECT_TRUE(make_encoding(e, f).one_sided_levels.empty());

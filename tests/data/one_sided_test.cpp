@@ -23,7 +23,7 @@ LevelCounts zipf(int numerator, int denominator, int levels, double own, std::mt
   return counts;
 }
 
-/// One of ten thousand columns is allowed; 2 of 400 would come once in a thousand runs.
+/// Two of ten thousand columns are allowed; 2 of 400 would come in one of three hundred runs.
 TEST(OneSided, RareLevelsOfOneDistributionAreNotFound) {
   std::mt19937 generator(1);
   int found = 0;
@@ -31,7 +31,7 @@ TEST(OneSided, RareLevelsOfOneDistributionAreNotFound) {
     const int levels = i % 4 == 0 ? 20 : i % 4 == 1 ? 300 : i % 4 == 2 ? 3000 : 100'000;
     const auto counts = zipf(i % 3 == 0 ? 200 : 1000, i % 5 == 0 ? 60 : 1000, levels, 0, generator);
     const OneSidedLevels one = find_one_sided("c", counts, {"0", "1", "2"});
-    found += one.numerator > 0 || one.denominator > 0;
+    found += one.numerator + one.denominator > 0;
   }
   EXPECT_LT(found, 2);
 }
@@ -43,10 +43,27 @@ TEST(OneSided, SharesOfRowsWithLevelsOfTheirOwnAreBoundedFromBelow) {
   for (const double own : {0.3, 0.6, 1.0}) {
     const auto counts = zipf(3000, 3000, 300, own, generator);
     const OneSidedLevels found = find_one_sided("c", counts, {});
-    EXPECT_GT(found.denominator, own * 0.8) << own;
-    EXPECT_LT(found.denominator, own + 0.05) << own;
+    EXPECT_GT(found.denominator / 3000, own * 0.8) << own;
+    EXPECT_LT(found.denominator / 3000, own + 0.05) << own;
     EXPECT_FALSE(found.names.empty());
   }
+}
+
+/// The same levels three times as often on one side or the other: more are one-sided than by
+/// chance, but most are not.
+TEST(OneSided, RarerLevelsAreNotMissingOnes) {
+  std::mt19937 generator(3);
+  std::bernoulli_distribution mostly(0.75);
+  LevelCounts uneven, disjoint;
+  for (int i = 0; i < 600; ++i)
+    for (int k = 0; k < 4; ++k) {
+      ++(mostly(generator) == (i % 2 == 0) ? uneven[text(i)].numerator
+                                           : uneven[text(i)].denominator);
+      ++(i % 2 == 0 ? disjoint[text(i)].numerator : disjoint[text(i)].denominator);
+    }
+  EXPECT_GT(find_one_sided("c", uneven, {}).numerator, 0);
+  EXPECT_FALSE(find_one_sided("c", uneven, {}).nothing_shared);
+  EXPECT_TRUE(find_one_sided("c", disjoint, {}).nothing_shared);
 }
 
 TEST(OneSided, LevelsWithAColumnAreNamedAndNotCounted) {
