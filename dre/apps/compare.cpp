@@ -297,8 +297,8 @@ CompareResult compare(const Sides& sides, const CompareOptions& options, Progres
 std::string p_value_source(const CompareResult& result) {
   return result.rare_levels.empty()
              ? text("permutation of ", result.test.rows, " rows that the model did not see")
-             : text("chance that rare levels of ", listed(result.rare_levels),
-                    " are so often on one side only, at most");
+             : text("bound on the chance that rare levels of ", listed(result.rare_levels),
+                    " are so often on one side only");
 }
 
 nlohmann::json to_json(const CompareResult& result) {

@@ -232,10 +232,10 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
        " without any value on one side only: nothing there can be compared, and rows with a value "
        "have no counterpart");
-  warn(
-      plan.one_sided_levels, "one-sided-category", "only one of the sides has rows with ",
-      listed(plan.one_sided_levels),
-      ": the ratio is infinite or zero there; leave out (--drop) what groups rows, such as orders");
+  warn(plan.one_sided_levels, "one-sided-category", "only one of the sides has rows with ",
+       listed(plan.one_sided_levels),
+       ": the ratio there is infinite, zero or far from 1; leave out (--drop) what groups rows, "
+       "such as orders");
   warn(plan.pooled, "pooled-levels", "rare levels are taken as one: ", listed(plan.pooled),
        "; what sets them apart is not seen");
   return warnings;
