@@ -73,8 +73,7 @@ std::string why_not_used(const Json& training, double guard) {
   const Json& gain = part(training, "gain");
   const bool sure = number(gain, "value") > guard * number(gain, "standard_error");
   return sure ? "; not used: it describes the bridge better than the Gaussian reference, but does "
-                "not "
-                "surely tell held-out rows of the sides better apart"
+                "not surely tell held-out rows of the sides better apart"
               : "; no sure gain over the Gaussian reference, not used";
 }
 

@@ -98,8 +98,7 @@ WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double
 }
 
 bool is_decided_by_few(const WeightCheck& check) {
-  constexpr double nearly_all =
-      0.9;  // rows; then the weights are nearly equal, whatever their tail
+  constexpr double nearly_all = 0.9;  // then the weights are nearly equal, whatever their tail
   return check.pareto_k >= check.pareto_threshold &&
          check.effective_rows < nearly_all * static_cast<double>(check.rows);
 }
