@@ -1,9 +1,6 @@
 #include "cli/actions.h"
 
-#include <ATen/Context.h>
-
 #include "cli/command.h"
-#include "dre/base/threads.h"
 
 namespace dre::cli {
 
@@ -23,19 +20,12 @@ int run_action(const std::string& command, const std::string& summary,
 void Machine::visit(OptionVisitor& v) {
   v("seed", seed, at_least(0), "decides every random draw");
   v("device", device, {"auto", "cpu", "cuda"}, "where to compute");
-  v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+  processors.visit(v);
 }
 
 Context Machine::context() const {
-  use_threads(static_cast<int>(threads));
+  processors.set_up_for_images();
   return {device_by_name(device), torch::kFloat32, static_cast<uint64_t>(seed)};
 }
-
-Context Machine::image_context() const {
-  search_fast_convolutions();
-  return context();
-}
-
-void search_fast_convolutions() { at::globalContext().setBenchmarkCuDNN(true); }
 
 }  // namespace dre::cli

@@ -7,6 +7,7 @@
 
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/processors.h"
 #include "dre/base/context.h"
 #include "dre/base/names.h"
 
@@ -23,20 +24,13 @@ int run_action(const std::string& command, const std::string& summary,
 struct Machine {
   int64_t seed = 0;
   std::string device = "auto";
-  int64_t threads = 0;
+  Processors processors;
 
   void visit(OptionVisitor& v);
 
-  /// Sets the number of threads, too.
+  /// Sets up the processors for networks on images, too.
   Context context() const;
-
-  /// For networks on images: cuDNN searches for its fastest algorithms.
-  Context image_context() const;
 };
-
-/// Lets cuDNN search for the fastest algorithm of a convolution when it meets a shape first, which
-/// pays where shapes repeat from step to step.
-void search_fast_convolutions();
 
 /// Flags, configuration file and help of one action; `defaults` runs before what was given is
 /// applied, and may look at it. False: the run ends here.

@@ -10,10 +10,10 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/processors.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/apps/gate.h"
-#include "dre/base/threads.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
 #include "dre/report/compare_page.h"
@@ -28,7 +28,7 @@ struct CompareConfig {
   std::vector<std::string> fail_if;
   std::string output = "-", report;
   CompareOptions compare;
-  int64_t threads = 0;
+  Processors processors;
 
   void visit(OptionVisitor& v) {
     sides.visit(v);
@@ -40,7 +40,7 @@ struct CompareConfig {
       "output");
     v("report", report, {}, "HTML page with charts to write besides");
     compare.visit(v);
-    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+    processors.visit(v);
   }
 };
 
@@ -137,7 +137,7 @@ int judge_gates(const std::vector<Gate>& gates, const CompareResult& result) {
 
 int run(const CompareConfig& config, const RunFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  use_threads(static_cast<int>(config.threads));
+  config.processors.set_up();
   std::vector<Gate> gates;
   for (const auto& condition : config.fail_if) gates.emplace_back(condition);
   check_outputs({config.output, config.report}, config.sides.files());

@@ -149,7 +149,7 @@ int fit(int argc, char** argv) {
   config.fit.check();
   const std::string log_path = config.out + ".log.jsonl", grid = config.out + ".samples.png";
   check_outputs({config.out, log_path, grid, config.out + ".checkpoint"}, {config.noise_model});
-  const Context context = config.machine.image_context();
+  const Context context = config.machine.context();
   const MnistSplit data = load_mnist(config.data);
   ProgressBar progress(who, run.quiet);
   const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
@@ -258,7 +258,7 @@ int eval(int argc, char** argv) {
   if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
   check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
-  const Context context = config.machine.image_context();
+  const Context context = config.machine.context();
   const EnergyFile file = load_energy(config.model, context);
   const Tensor all = split_of(load_mnist(config.data), config.split);
   const int64_t rows = config.evaluate.rows > 0 ? config.evaluate.rows : all.size(0);
@@ -353,7 +353,7 @@ int sample(int argc, char** argv) {
   check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
   check(!config.out.empty(), "--out FILE is missing: the image to write, samples.png");
   check_outputs({config.out}, {config.model});
-  const Context context = config.machine.image_context();
+  const Context context = config.machine.context();
   const EnergyFile file = load_energy(config.model, context);
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/processors.h"
 #include "cli/progress_bar.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
@@ -23,9 +24,10 @@ const char* const who = "dre experiment run";
 
 struct ExperimentConfig {
   bool quick = false, sweep = false;
-  int64_t seeds = 0, jobs = 1, threads = 0;
+  int64_t seeds = 0, jobs = 1;
   std::string out, earlier, only, data, device = "auto";
   double minutes = 0;
+  Processors processors;
 
   void visit(OptionVisitor& v) {
     v("quick", quick, "two minutes on two cores: smaller settings, one seed");
@@ -41,9 +43,10 @@ struct ExperimentConfig {
     v("only", only, {},
       "compute only cells whose name contains this; the others come from --out or "
       "--earlier");
-    v("jobs", jobs, between(1, 1024), "cells computed at once");
-    v("threads", threads, at_least(0), "threads of each cell; 0: the cores shared out");
+    v("jobs", jobs, between(1, 1024),
+      "cells computed at once, each with --threads or its share of the cores");
     v("device", device, {"auto", "cpu", "cuda"}, "where the networks live");
+    processors.visit(v);
   }
 };
 
@@ -137,7 +140,7 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
         bool quiet) {
   const auto experiment = experiment_by_name(name);
   const Settings settings = settings_of(name, *experiment, config);
-  search_fast_convolutions();
+  config.processors.set_up_for_images();
   const std::string work = experiment->describe().work;
   const std::string cells =
       config.out.empty()
@@ -147,7 +150,7 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
   const StopSignals signals;
   const RunReport done = run_cells(
       *experiment, settings,
-      {cells, config.only, config.device, config.jobs, config.threads, config.earlier}, progress);
+      {cells, config.only, config.device, config.jobs, config.processors.threads, config.earlier}, progress);
   if (done.interrupted) {
     std::cerr << who << ": interrupted; "
               << (cells.empty() ? "nothing was kept: give --out FOLDER"

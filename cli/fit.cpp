@@ -11,11 +11,11 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/processors.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/apps/fit_diagnostics.h"
 #include "dre/apps/sides.h"
-#include "dre/base/threads.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
 #include "dre/ratio/model_file.h"
@@ -29,13 +29,13 @@ struct FitConfig {
   SidesOptions sides;
   std::string out;
   FitOptions fit;
-  int64_t threads = 0;
+  Processors processors;
 
   void visit(OptionVisitor& v) {
     sides.visit(v);
     v("out", out, {}, "model file to write, model.safetensors");
     fit.visit(v);
-    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+    processors.visit(v);
   }
 };
 
@@ -138,7 +138,7 @@ std::string result_text(const Arguments& arguments, const nlohmann::json& record
 int run(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const FitConfig& config = arguments.config;
-  use_threads(static_cast<int>(config.threads));
+  config.processors.set_up();
   ProgressBar progress(who, arguments.run.quiet);
   check_out(config.out, config.sides);
   device_by_name(config.fit.device);

@@ -58,7 +58,7 @@ int eval(int argc, char** argv) {
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.source.check();
-  Context context = config.machine.image_context();
+  Context context = config.machine.context();
   context.dtype = config.source.precision();
   const auto [density, record] = read_density(config.model, context);
   const Tensor rows = rows_on(load_test_rows(config.source, fitted_columns(record)), context);
@@ -90,7 +90,7 @@ int sample(int argc, char** argv) {
   check_outputs({config.out}, {config.model});
   const bool images = has_ending(config.out, ".png");
   if (!images) check_table_format(config.out);
-  Context context = config.machine.image_context();
+  Context context = config.machine.context();
   context.dtype = images ? torch::kFloat32 : torch::kFloat64;
   const auto [density, record] = read_density(config.model, context);
   auto generator = context.device_generator("samples");

@@ -153,7 +153,7 @@ int run(const Arguments& arguments) {
   config.source.check();
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the density to write");
   check_outputs({config.out}, {config.source.input});
-  Context context = config.machine.image_context();
+  Context context = config.machine.context();
   context.dtype = config.source.precision();
   const FlowRows rows = load_flow_rows(config.source, config.held_out, context);
   ProgressBar bar(who, arguments.run.quiet);

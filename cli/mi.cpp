@@ -8,11 +8,11 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/processors.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/apps/mutual_information.h"
 #include "dre/base/names.h"
-#include "dre/base/threads.h"
 #include "dre/data/output.h"
 #include "dre/data/place.h"
 #include "dre/data/writer.h"
@@ -27,14 +27,14 @@ struct MiConfig {
   std::string unit = "nats";
   std::string pointwise;
   MutualInformationOptions information;
-  int64_t threads = 0;
+  Processors processors;
 
   void visit(OptionVisitor& v) {
     groups.visit(v);
     v("unit", unit, {"nats", "bits"}, "of the result");
     v("pointwise", pointwise, {}, "file for log p(x,y) / (p(x) p(y)) of every row");
     information.visit(v);
-    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+    processors.visit(v);
   }
 };
 
@@ -75,7 +75,7 @@ std::string as_json(const MutualInformation& found, const Groups& groups, const 
 }
 
 int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
-  use_threads(static_cast<int>(config.threads));
+  config.processors.set_up();
   check_outputs({"-", config.pointwise}, {config.groups.data});
   if (!config.pointwise.empty()) check_table_format(config.pointwise);
   ProgressBar progress(who, flags.quiet);

@@ -5,9 +5,9 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/processors.h"
 #include "cli/progress_bar.h"
 #include "dre/apps/diagnostics.h"
-#include "dre/base/threads.h"
 #include "dre/data/frame.h"
 #include "dre/data/output.h"
 #include "dre/data/place.h"
@@ -26,7 +26,7 @@ struct RatioConfig {
   bool with_error = false;
   RatioOptions ratio;
   std::string device = "auto";
-  int64_t threads = 0;
+  Processors processors;
 
   void visit(OptionVisitor& v) {
     v("model", model, {}, "model file that dre fit wrote");
@@ -36,7 +36,7 @@ struct RatioConfig {
       "also write the error of the integral, and how far members or paths differ");
     ratio.visit(v);
     v("device", device, {"auto", "cpu", "cuda"}, "where the networks live");
-    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+    processors.visit(v);
   }
 };
 
@@ -141,7 +141,7 @@ int judge(const Counts& counts, Progress& progress) {
 int run(const RatioConfig& config, bool quiet) {
   check(!config.model.empty(), "--model FILE is missing");
   check(!config.input.empty(), "--input FILE is missing");
-  use_threads(static_cast<int>(config.threads));
+  config.processors.set_up();
   check_outputs({config.output}, {config.input, config.model});
   Context context;
   context.device = device_by_name(config.device);

@@ -7,9 +7,9 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/processors.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
-#include "dre/base/threads.h"
 #include "dre/data/output.h"
 #include "dre/data/source.h"
 #include "dre/data/writer.h"
@@ -24,7 +24,7 @@ struct WeightsConfig {
   SidesOptions sides;
   std::string output = "-", report;
   WeightsOptions weights;
-  int64_t threads = 0;
+  Processors processors;
 
   void visit(OptionVisitor& v) {
     sides.visit(v);
@@ -33,7 +33,7 @@ struct WeightsConfig {
     v("report", report, {},
       "HTML page to write besides: the closure test, and how the weights were made and scaled");
     weights.visit(v);
-    v("threads", threads, at_least(0), "threads on the CPU; 0: one a core");
+    processors.visit(v);
   }
 };
 
@@ -50,7 +50,7 @@ void write_weights(const std::string& path, const WeightsResult& result) {
 }
 
 int run(const WeightsConfig& config, const RunFlags& flags) {
-  use_threads(static_cast<int>(config.threads));
+  config.processors.set_up();
   check_outputs({config.output, config.report}, config.sides.files());
   check_table_format(config.output);
   device_by_name(config.weights.fit.device);
