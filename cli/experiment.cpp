@@ -150,7 +150,8 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
   const StopSignals signals;
   const RunReport done = run_cells(
       *experiment, settings,
-      {cells, config.only, config.device, config.jobs, config.processors.threads, config.earlier}, progress);
+      {cells, config.only, config.device, config.jobs, config.processors.threads, config.earlier},
+      progress);
   if (done.interrupted) {
     std::cerr << who << ": interrupted; "
               << (cells.empty() ? "nothing was kept: give --out FOLDER"

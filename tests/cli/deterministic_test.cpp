@@ -10,11 +10,18 @@ namespace {
 
 TEST(Deterministic, IsAFlagOfEveryCommandThatComputes) {
   const Directory directory;
-  for (const Arguments& command :
-       std::vector<Arguments>{{"fit"},         {"ratio"},       {"compare"},
-                              {"weights"},     {"mi"},          {"flow", "fit"},
-                              {"flow", "eval"}, {"flow", "sample"}, {"ebm", "fit"},
-                              {"ebm", "eval"}, {"ebm", "sample"}, {"experiment", "run"}}) {
+  for (const Arguments& command : std::vector<Arguments>{{"fit"},
+                                                         {"ratio"},
+                                                         {"compare"},
+                                                         {"weights"},
+                                                         {"mi"},
+                                                         {"flow", "fit"},
+                                                         {"flow", "eval"},
+                                                         {"flow", "sample"},
+                                                         {"ebm", "fit"},
+                                                         {"ebm", "eval"},
+                                                         {"ebm", "sample"},
+                                                         {"experiment", "run"}}) {
     const Outcome outcome = run_tool(directory, command + Arguments{"--help"});
     EXPECT_NE(outcome.out.find("--deterministic"), std::string::npos) << command.back();
   }
@@ -35,8 +42,9 @@ TEST(Deterministic, WithCudaFitsHaveTheSameBytes) {
   write_sides(directory);
   for (const char* method : {"auto", "nce", "time", "joint", "conditional", "conditional-vector",
                              "velocity", "which-time-continuous", "infinitesimal"}) {
-    const Arguments fit = two_files() + Arguments{"--device", "cuda", "--deterministic", "--guard",
-                                                  "0", "--method", method};
+    const Arguments fit =
+        two_files() +
+        Arguments{"--device", "cuda", "--deterministic", "--guard", "0", "--method", method};
     expect_fine(run_tool(directory, fit_with(fit)));
     expect_fine(run_tool(directory, fit_with(fit, "again")));
     EXPECT_EQ(directory.read("m.safetensors"), directory.read("again")) << method;
@@ -56,20 +64,35 @@ TEST(Deterministic, WithCudaImagesHaveTheSameBits) {
         directory, Arguments{"ebm", "fit", "--out", "m.safetensors", "--steps", "60", "--batch",
                              "64", "--evaluate-every", "30", "--look-rows", "16"} +
                        machine + fit));
-    const Outcome judged =
-        run_tool(directory, Arguments{"ebm", "eval", "--model", "m.safetensors", "--rows", "40",
-                                      "--nodes", "4", "--flow-steps", "2", "--anneal",
-                                      "--anneal-rows", "8", "--chains", "8", "--anneal-steps", "4",
-                                      "--pilot-steps", "2", "--format", "json"} +
-                                machine);
+    const Outcome judged = run_tool(directory, Arguments{"ebm",
+                                                         "eval",
+                                                         "--model",
+                                                         "m.safetensors",
+                                                         "--rows",
+                                                         "40",
+                                                         "--nodes",
+                                                         "4",
+                                                         "--flow-steps",
+                                                         "2",
+                                                         "--anneal",
+                                                         "--anneal-rows",
+                                                         "8",
+                                                         "--chains",
+                                                         "8",
+                                                         "--anneal-steps",
+                                                         "4",
+                                                         "--pilot-steps",
+                                                         "2",
+                                                         "--format",
+                                                         "json"} +
+                                                   machine);
     expect_fine(judged);
     nlohmann::json report = nlohmann::json::parse(judged.out);
     report.erase("seconds_for_100_ratios");
     return report;
   };
-  for (const Arguments& fit : std::vector<Arguments>{{"--objective", "velocity"},
-                                                     {"--objective", "time"},
-                                                     {"--objective", "joint"}}) {
+  for (const Arguments& fit : std::vector<Arguments>{
+           {"--objective", "velocity"}, {"--objective", "time"}, {"--objective", "joint"}}) {
     const nlohmann::json first = figures(fit);
     EXPECT_EQ(first, figures(fit)) << fit.back();
     EXPECT_FALSE(first.empty());
