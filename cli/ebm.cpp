@@ -1,23 +1,20 @@
 /// dre ebm: energy-based models of images. fit, eval, sample.
+#include "cli/ebm.h"
+
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <optional>
 
 #include "cli/actions.h"
-#include "cli/checkpoint.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/apps/energy_anneal.h"
-#include "dre/apps/energy_fit.h"
-#include "dre/base/version.h"
-#include "dre/data/checksum.h"
 #include "dre/data/mnist.h"
 #include "dre/data/output.h"
 #include "dre/data/png.h"
-#include "dre/density/density_file.h"
+#include "dre/data/source.h"
 
 namespace dre::cli {
 namespace {
@@ -26,159 +23,6 @@ template <class Config>
 bool read(CLI::App& app, Config& config, RunFlags& run, int argc, char** argv) {
   Flags flags(app);
   return read_arguments(app, flags, config, run, argc, argv);
-}
-
-std::string bits_text(const Bits& bits) { return with_error(bits.value, bits.error); }
-
-void write_grid(const std::string& path, const Tensor& pixels, int64_t columns) {
-  const auto side = static_cast<int64_t>(std::lround(std::sqrt(pixels.size(1))));
-  save_png(path, image_grid(pixels, side, columns));
-}
-
-// dre ebm fit
-
-struct FitConfig {
-  std::string data, out;
-  std::string noise = "gaussian";
-  std::string noise_model;
-  EnergyFitOptions fit;
-  Machine machine;
-
-  void visit(OptionVisitor& v) {
-    v("data", data, {}, "folder of the MNIST files");
-    v("out", out, {}, "model file to write, model.safetensors");
-    v("noise", noise, density_names(), "noise model");
-    v("noise-model", noise_model, {},
-      "file of a fitted noise model; the Gaussian one is fitted here where none is given");
-    fit.visit(v);
-    machine.visit(v);
-  }
-};
-
-DensityPtr noise_of(const FitConfig& config, const MnistSplit& data, const Context& context) {
-  if (config.noise_model.empty()) {
-    check(config.noise == "gaussian", "--noise ", config.noise,
-          " needs --noise-model FILE: fit one by 'dre flow fit'");
-    return gaussian_noise(data.train, 2, context);
-  }
-  DensityPtr density = load_density(config.noise_model, context).density;
-  check(density->name() == config.noise, config.noise_model, " holds a noise model '",
-        density->name(), "'; give --noise ", density->name());
-  return density;
-}
-
-/// What a fit that goes on must find as it was.
-nlohmann::json origin(const FitConfig& config, const MnistSplit& data) {
-  const std::string& file = config.noise_model;
-  return {{"noise", config.noise},
-          {"noise_model", file.empty() ? "" : file_checksum(file)},
-          {"images", tensor_checksum(data.train)},
-          {"seed", config.machine.seed}};
-}
-
-/// The looks of a fit, one JSON object a line, as it runs. A fit that goes on from `steps` keeps
-/// those of the steps before.
-class Log {
- public:
-  Log(const std::string& path, int64_t steps) : path_(path) {
-    std::ifstream before(path);
-    for (std::string line; steps > 0 && std::getline(before, line);) {
-      const nlohmann::json look = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (look.is_object() && look.value("step", steps + 1) <= steps) looks_.push_back(look);
-    }
-    std::string kept;
-    for (const auto& look : looks_) kept += look.dump() + "\n";
-    write_result(path, kept);
-    out_.open(path, std::ios::app);
-  }
-
-  void add(const EnergyLook& look) {
-    looks_.push_back(to_json(look));
-    out_ << looks_.back().dump() << std::endl;
-    check_data(out_.good(), "cannot write ", path_, "; is the disk full?");
-  }
-
-  const nlohmann::json& looks() const { return looks_; }
-
- private:
-  std::string path_;
-  std::ofstream out_;
-  nlohmann::json looks_ = nlohmann::json::array();
-};
-
-nlohmann::json fit_record(const FitConfig& config, const EnergyFitResult& result,
-                          const EnergyModel& model, const nlohmann::json& looks) {
-  return {{"options", to_json(config.fit)},
-          {"noise", config.noise},
-          {"seed", config.machine.seed},
-          {"device", model.context().device.str()},
-          {"parameters", model.network().parameters().count()},
-          {"steps", result.steps},
-          {"seconds", result.seconds},
-          {"recorded_graph", result.recorded},
-          {"correction", model.correction},
-          {"looks", looks},
-          {"torch_version", torch_version()}};
-}
-
-std::string fit_text(const nlohmann::json& record, const EnergyFitResult& result,
-                     const std::string& out) {
-  std::string lines =
-      summary_line("parameters", record["parameters"].dump()) +
-      summary_line("steps", text(result.steps, result.recorded ? ", replayed from a graph" : "")) +
-      summary_line("seconds", short_number(result.seconds));
-  if (!result.looks.empty()) {
-    const EnergyReport& last = result.looks.back().report;
-    const bool flow = last.flow_evaluations > 0;
-    lines += summary_line("validation", text("direct ", bits_text(last.direct), " bits",
-                                             flow ? ", flow " + bits_text(last.flow) : ""));
-  }
-  return lines + summary_line("model", out);
-}
-
-int fit(int argc, char** argv) {
-  const char* const who = "dre ebm fit";
-  FitConfig config;
-  RunFlags run;
-  bool resume = false;
-  CLI::App app("Learns the density of images as a noise model times a learned ratio.", who);
-  app.add_flag("--resume", resume, "go on from OUT.checkpoint of an interrupted fit");
-  if (!read(app, config, run, argc, argv)) return exit_fine;
-  check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
-  check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
-  config.fit.check();
-  const std::string log_path = config.out + ".log.jsonl", grid = config.out + ".samples.png";
-  check_outputs({config.out, log_path, grid, config.out + ".checkpoint"}, {config.noise_model});
-  const Context context = config.machine.context();
-  const MnistSplit data = load_mnist(config.data);
-  ProgressBar progress(who, run.quiet);
-  const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
-  EnergyModel model(noise_of(config, data, context), config.fit.model, context, frame);
-  CheckpointFile checkpoint(config.out, to_json(config.fit), origin(config, data));
-  EnergyFitCalls calls;
-  calls.resume = checkpoint.start(resume, progress);
-  Log log(log_path, calls.resume.empty() ? 0 : at(calls.resume, "steps").item<int64_t>());
-  calls.look = [&](const EnergyLook& look) {
-    log.add(look);
-    if (look.samples.defined()) write_grid(grid, look.samples, 6);
-  };
-  calls.save = [&](const NamedTensors& state) { checkpoint.save(state); };
-  const StopSignals signals;
-  const EnergyFitResult result =
-      fit_energy(model, {data.train, data.validation}, config.fit, progress, calls);
-  if (!result.finite)
-    fail(Error::Kind::numerical, "the loss left the finite numbers at step ", result.steps,
-         "; try a smaller --rate");
-  if (result.interrupted) {
-    std::cerr << who << ": interrupted; the state is in " << checkpoint.path()
-              << "; the same command with --resume goes on from it" << std::endl;
-    return exit_interrupted;
-  }
-  const nlohmann::json record = fit_record(config, result, model, log.looks());
-  save_energy(config.out, model, record);
-  checkpoint.remove();
-  print_result(run.format == "json" ? record.dump(2) + "\n" : fit_text(record, result, config.out));
-  return exit_fine;
 }
 
 // dre ebm eval
@@ -262,6 +106,7 @@ int eval(int argc, char** argv) {
   const EnergyFile file = load_energy(config.model, context);
   const Tensor all = split_of(load_mnist(config.data), config.split);
   const int64_t rows = config.evaluate.rows > 0 ? config.evaluate.rows : all.size(0);
+  check(!config.annealed || rows >= 2, "--anneal needs two images or more; raise --rows");
   const Tensor pixels = all.slice(0, 0, rows).to(context.device);
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;
@@ -269,6 +114,8 @@ int eval(int argc, char** argv) {
   const EnergyReport report =
       evaluate_energy(*file.model, pixels, config.evaluate, generator, progress);
   if (!report.finished) return interrupted(who);
+  if (!std::isfinite(report.direct.value))
+    fail(Error::Kind::numerical, "the bits of these images are no finite number by ", config.model);
   nlohmann::json json = to_json(report);
   std::string lines = eval_text(report);
   if (config.annealed) {
@@ -284,7 +131,10 @@ int eval(int argc, char** argv) {
     } else {
       found = {anneal(config.anneal)};
     }
-    if (!found.back().finished) return interrupted(who);
+    if (!found.back().finished) {
+      print_result(run.format == "json" ? json.dump(2) + "\n" : lines);
+      return interrupted(who, "what was measured before the annealing is shown");
+    }
     for (const auto& report : found) lines += anneal_text(report);
     const auto warnings = judge_annealing(found.back(), file.model->dimension());
     for (const auto& [code, message] : warnings) progress.warn(code, message);
@@ -352,6 +202,8 @@ int sample(int argc, char** argv) {
   if (!read(app, config, run, argc, argv)) return exit_fine;
   check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
   check(!config.out.empty(), "--out FILE is missing: the image to write, samples.png");
+  check(has_ending(config.out, ".png"), "--out ", config.out,
+        " must end in .png: a grid of images");
   check_outputs({config.out}, {config.model});
   const Context context = config.machine.context();
   const EnergyFile file = load_energy(config.model, context);
@@ -363,15 +215,24 @@ int sample(int argc, char** argv) {
           ? flow_samples(*file.model, config.count, config.evaluate.flow_steps, generator)
           : annealed_samples(*file.model, config, generator, progress);
   if (!y) return interrupted(who, "no image was written");
+  if (!at::isfinite(*y).all().item<bool>())
+    fail(Error::Kind::numerical, config.model, " gives no finite images; nothing was written");
   write_grid(config.out, energy_pixels(*file.model, *y), config.columns);
   return exit_fine;
 }
 
 }  // namespace
 
+std::string bits_text(const Bits& bits) { return with_error(bits.value, bits.error); }
+
+void write_grid(const std::string& path, const Tensor& pixels, int64_t columns) {
+  const auto side = static_cast<int64_t>(std::lround(std::sqrt(pixels.size(1))));
+  save_png(path, image_grid(pixels, side, columns));
+}
+
 int run_ebm(int argc, char** argv) {
   return run_action("dre ebm", "energy-based models of images",
-                    {{"fit", fit}, {"eval", eval}, {"sample", sample}}, argc, argv);
+                    {{"fit", fit_ebm_action}, {"eval", eval}, {"sample", sample}}, argc, argv);
 }
 
 }  // namespace dre::cli

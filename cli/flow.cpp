@@ -1,9 +1,12 @@
 /// dre flow: normalised densities. fit, eval, sample.
 #include "cli/flow.h"
 
+#include <iostream>
+
 #include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/flow_data.h"
+#include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/data/mnist.h"
 #include "dre/data/output.h"
@@ -19,12 +22,14 @@ struct EvalConfig {
   std::string model;
   FlowSource source;
   int64_t draws = 1;
+  int64_t rows = 0;
   Machine machine;
 
   void visit(OptionVisitor& v) {
     v("model", model, {}, "density file of dre flow fit");
     source.visit(v);
     v("draws", draws, at_least(1), "draws of the pixels' noise to average over");
+    v("rows", rows, at_least(0), "rows that are looked at, the first ones; 0: all");
     machine.visit(v);
   }
 };
@@ -38,7 +43,8 @@ struct SampleConfig {
 
   void visit(OptionVisitor& v) {
     v("model", model, {}, "density file of dre flow fit");
-    v("out", out, {}, "what to write: .npy or .csv for rows, .png for a grid of images");
+    v("out", out, {},
+      "what to write: .npy or .csv for rows, of images their logits; .png for a grid of images");
     v("count", count, at_least(1), "how many");
     v("height", height, at_least(1), "png: rows of an image");
     v("columns", columns, at_least(1), "png: images in a row of the grid");
@@ -52,19 +58,31 @@ DensityFile read_density(const std::string& path, const Context& context) {
 }
 
 int eval(int argc, char** argv) {
+  const char* const who = "dre flow eval";
   EvalConfig config;
   RunFlags run;
-  CLI::App app("Bits per dimension of MNIST's test images or of a table's rows.", "dre flow eval");
+  CLI::App app("Bits per dimension of MNIST's test images or of a table's rows.", who);
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.source.check();
   Context context = config.machine.context();
   context.dtype = config.source.precision();
   const auto [density, record] = read_density(config.model, context);
-  const Tensor rows = rows_on(load_test_rows(config.source, fitted_columns(record)), context);
+  const Tensor all = load_test_rows(config.source, fitted_columns(record));
+  check_size(*density, config.model, all);
+  const Tensor rows = rows_on(first_rows(all, config.rows), context);
   auto generator = context.device_generator("evaluation");
-  Tensor bits = flow_bits(*density, rows, generator);
-  for (int64_t draw = 1; draw < config.draws; ++draw) bits += flow_bits(*density, rows, generator);
+  ProgressBar progress(who, run.quiet);
+  const StopSignals signals;
+  Tensor bits = torch::zeros({rows.size(0)}, torch::kFloat64);
+  for (int64_t draw = 0; draw < config.draws; ++draw) {
+    const Tensor judged = judge(*density, rows, generator, progress);
+    if (judged.size(0) < rows.size(0)) {
+      std::cerr << who << ": interrupted; nothing was measured to its end" << std::endl;
+      return exit_interrupted;
+    }
+    bits += judged;
+  }
   nlohmann::json json = bits_json(bits / static_cast<double>(config.draws), density->dimension());
   json["density"] = density->name();
   print_result(run.format == "json" ? json.dump(2) + "\n"
@@ -95,6 +113,9 @@ int sample(int argc, char** argv) {
   const auto [density, record] = read_density(config.model, context);
   auto generator = context.device_generator("samples");
   const Tensor x = density->sample(config.count, generator);
+  if (!at::isfinite(x).all().item<bool>())
+    fail(Error::Kind::numerical, config.model,
+         " gives samples that are no finite numbers; nothing was written. Is the file damaged?");
   if (images)
     save_png(config.out, image_grid(to_pixels(x), config.height, config.columns));
   else

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cli/output.h"
 #include "cli/summary.h"
@@ -44,7 +45,7 @@ FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context
   FlowRows rows;
   if (!source.data.empty()) {
     const MnistSplit mnist = load_mnist(source.data);
-    rows = {{mnist.train, mnist.validation}, mnist.test, {{"kind", "mnist"}}};
+    rows = {{mnist.train, mnist.validation}, mnist.test, "test", {{"kind", "mnist"}}};
   } else {
     auto generator = context.generator("flow split");
     const Table table = table_of(source.input);
@@ -54,6 +55,7 @@ FlowRows load_flow_rows(const FlowSource& source, double held_out, const Context
                " would be held out to judge by; add rows or raise --held-out");
     rows = {{parts.train.x, parts.held_out.x},
             parts.held_out.x,
+            "held_out",
             {{"kind", "table"}, {"columns", table.columns}}};
   }
   rows.description["checksum"] = tensor_checksum(rows.data.train);
@@ -76,11 +78,34 @@ std::vector<std::string> fitted_columns(const nlohmann::json& record) {
                                 : std::vector<std::string>();
 }
 
+Tensor first_rows(const Tensor& rows, int64_t count) {
+  return count > 0 ? rows.slice(0, 0, count) : rows;
+}
+
+Tensor judge(const Density& density, const Tensor& rows, at::Generator& generator,
+             Progress& progress) {
+  const int64_t block = 200;
+  const Tensor bits = flow_bits(density, rows, generator, block, progress);
+  const Tensor bad = at::isfinite(bits).logical_not().nonzero();
+  if (bad.size(0) > 0)
+    fail(Error::Kind::numerical, "the density of ", bad.size(0), " of ", bits.size(0),
+         " rows is not a finite number, first that of row ", bad[0].item<int64_t>() + 1,
+         "; is the row far from those of the fit, or the density file damaged?");
+  return bits;
+}
+
+void check_size(const Density& density, const std::string& path, const Tensor& rows) {
+  check_data(rows.size(1) == density.dimension(), path, " is a density of ", density.dimension(),
+             " columns, and the rows have ", rows.size(1),
+             "; give the kind of data that it was fitted to");
+}
+
 nlohmann::json bits_json(const Tensor& bits, int64_t dimension) {
   const double nats = -std::log(2.0) * static_cast<double>(dimension);
   return {{"rows", bits.size(0)},
           {"bits_per_dimension", weighted_mean(bits)},
-          {"standard_error", standard_error(bits)},
+          {"standard_error",
+           bits.size(0) > 1 ? standard_error(bits) : std::numeric_limits<double>::quiet_NaN()},
           {"log_density", nats * weighted_mean(bits)}};
 }
 

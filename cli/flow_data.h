@@ -23,6 +23,7 @@ struct FlowSource {
 struct FlowRows {
   FlowData data;
   Tensor test;                 ///< rows for the figure that is reported
+  std::string test_name;       ///< "test", or "held_out" where they choose the step as well
   nlohmann::json description;  ///< which data these are
 };
 
@@ -37,6 +38,17 @@ Tensor load_test_rows(const FlowSource& source, const std::vector<std::string>& 
 
 /// The columns of the table that a density was fitted to, by its record; empty for images.
 std::vector<std::string> fitted_columns(const nlohmann::json& record);
+
+/// The first `count` rows, all for 0.
+Tensor first_rows(const Tensor& rows, int64_t count);
+
+/// Data error where rows of another size are given to a density; `path`: its file.
+void check_size(const Density& density, const std::string& path, const Tensor& rows);
+
+/// Bits per dimension of the rows, in blocks so small that a stop does not wait long. Numerical
+/// error where one is not finite.
+Tensor judge(const Density& density, const Tensor& rows, at::Generator& generator,
+             Progress& progress);
 
 /// Mean bits per dimension with standard error, and mean log-density in nats.
 nlohmann::json bits_json(const Tensor& bits, int64_t dimension);

@@ -1,4 +1,6 @@
 /// dre flow fit: a density from rows, by maximum likelihood.
+#include <ATen/Parallel.h>
+
 #include <chrono>
 #include <iostream>
 
@@ -27,6 +29,7 @@ struct FitConfig {
   double held_out = 0.1;
   int64_t draws = 8;
   double minutes = 0;
+  int64_t look_rows = 0, test_rows = 0;
   FlowOptions flow;
   TrainOptions train = flow_train_options("copula");
   Machine machine;
@@ -40,6 +43,10 @@ struct FitConfig {
     v("draws", draws, at_least(1), "gaussian: draws of the pixels' noise in the moments");
     v("minutes", minutes, at_least(0),
       "end with a checkpoint after this time, for --resume to go on from; 0: no limit");
+    v("look-rows", look_rows, at_least(0),
+      "held-out rows that judge the training while it runs, the first ones; 0: all");
+    v("test-rows", test_rows, at_least(0),
+      "rows of the figure that is reported in the end, the first ones; 0: all");
     flow.visit_recipe(v);
     train.visit(v);
     machine.visit(v);
@@ -48,7 +55,10 @@ struct FitConfig {
   /// What decides the result, for the record and for who may go on from a checkpoint.
   nlohmann::json deciding() const {
     FlowOptions recipe = flow;
-    nlohmann::json json = {{"density", density}, {"seed", machine.seed}, {"held-out", held_out}};
+    nlohmann::json json = {{"density", density},
+                           {"seed", machine.seed},
+                           {"held-out", held_out},
+                           {"look-rows", look_rows}};
     ToJson visitor(json);
     if (density == "gaussian") {
       json["draws"] = draws;
@@ -71,6 +81,8 @@ struct Arguments {
 class TimeLimited final : public Progress {
  public:
   TimeLimited(Progress& inner, double minutes) : inner_(inner), minutes_(minutes) {}
+
+  Progress& inner() { return inner_; }
 
   bool expired() const {
     const std::chrono::duration<double, std::ratio<60>> spent = Clock::now() - start_;
@@ -111,30 +123,30 @@ nlohmann::json training_json(const TrainResult& result) {
 struct Fitted {
   DensityPtr density;
   nlohmann::json training;  ///< null for a density without steps
-  bool interrupted = false;
+  bool interrupted = false, diverged = false;
 };
 
 Fitted fit_flow(const Arguments& arguments, const FlowRows& rows, CheckpointFile& checkpoint,
-                const Context& context, Progress& progress) {
+                const Context& context, TimeLimited& progress) {
   const FitConfig& config = arguments.config;
   FlowOptions options = config.flow;
   options.dimension = rows.data.train.size(1);
   const auto flow = std::make_shared<Flow>(config.density, options, context);
   const NamedTensors state = checkpoint.start(arguments.resume, progress);
   if (state.empty()) start_flow(*flow, rows.data, context);
-  FlowTrainer trainer(*flow, rows.data, config.train, context);
+  const FlowData data{rows.data.train, first_rows(rows.data.held_out, config.look_rows)};
+  FlowTrainer trainer(*flow, data, config.train, context);
   if (!state.empty()) trainer.restore(state);
-  const StopSignals signals;
-  const TrainResult result = trainer.run(progress, [&] { checkpoint.save(trainer.state()); });
+  trainer.run(progress, [&] { checkpoint.save(trainer.state()); });
+  const TrainResult& result = trainer.result();
   const bool interrupted = result.status == TrainResult::Status::interrupted;
-  if (interrupted) {
-    checkpoint.save(trainer.state());
+  if (interrupted) checkpoint.save(trainer.state());
+  if (interrupted && progress.expired()) {
+    trainer.look(progress.inner());
     trainer.use_best();
   }
-  if (result.status == TrainResult::Status::not_finite)
-    progress.warn("training-diverged", text("the loss left the finite numbers at step ",
-                                            result.steps, "; the best weights are kept"));
-  return {flow, training_json(result), interrupted};
+  return {flow, training_json(result), interrupted,
+          result.status == TrainResult::Status::not_finite};
 }
 
 std::string result_text(const FitConfig& config, const nlohmann::json& record, double seconds) {
@@ -143,8 +155,33 @@ std::string result_text(const FitConfig& config, const nlohmann::json& record, d
     out += summary_line("training",
                         text(training["status"].get<std::string>(), ", ", training["steps"],
                              " steps, best at ", training["best_step"]));
-  return out + bits_text(record["test"]) + summary_line("seconds", short_number(seconds)) +
-         summary_line("file", config.out);
+  const bool chosen_by = record.contains("held_out");
+  return out + bits_text(record[chosen_by ? "held_out" : "test"]) +
+         (chosen_by ? summary_line("rows", "held out of training; by them its best step was chosen")
+                    : "") +
+         summary_line("seconds", short_number(seconds)) + summary_line("file", config.out);
+}
+
+/// Tells how a fit ended whose density was written, and removes or keeps the checkpoint.
+int end_of(const Fitted& fitted, const FitConfig& config, const CheckpointFile& checkpoint,
+           bool judged_in_part) {
+  if (fitted.interrupted) {
+    std::cerr << who << ": the time is up; the best density so far is in " << config.out
+              << ", the state in " << checkpoint.path()
+              << "; the same command with --resume goes on from it" << std::endl;
+    return exit_fine;
+  }
+  checkpoint.remove();
+  if (fitted.diverged) {
+    std::cerr << who << ": the loss left the finite numbers at step " << fitted.training["steps"]
+              << "; the best weights before are in " << config.out << "; try a smaller --rate"
+              << std::endl;
+    return exit_numerical;
+  }
+  if (!judged_in_part) return exit_fine;
+  std::cerr << who << ": interrupted; the density is complete, its figure is of the first rows only"
+            << std::endl;
+  return exit_interrupted;
 }
 
 int run(const Arguments& arguments) {
@@ -158,6 +195,7 @@ int run(const Arguments& arguments) {
   const FlowRows rows = load_flow_rows(config.source, config.held_out, context);
   ProgressBar bar(who, arguments.run.quiet);
   TimeLimited progress(bar, config.minutes);
+  const StopSignals signals;
   CheckpointFile checkpoint(config.out, config.deciding(), rows.description);
   if (config.density == "gaussian") checkpoint.start(arguments.resume, bar);  // of another fit
   const Fitted fitted = config.density == "gaussian"
@@ -168,27 +206,25 @@ int run(const Arguments& arguments) {
               << "; the same command with --resume goes on from it" << std::endl;
     return exit_interrupted;
   }
-  auto generator = context.device_generator("test noise");
-  const Tensor bits = flow_bits(*fitted.density, rows_on(rows.test, context), generator);
   nlohmann::json record = {{"options", config.deciding()},
                            {"data", rows.description},
                            {"training", fitted.training},
-                           {"test", bits_json(bits, fitted.density->dimension())},
-                           {"device", context.device.str()}};
+                           {"seed", config.machine.seed},
+                           {"device", context.device.str()},
+                           {"threads", at::get_num_threads()},
+                           {"deterministic", config.machine.processors.deterministic}};
+  save_density(config.out, *fitted.density, record);  // judging it may take long
+  const Tensor test = rows_on(first_rows(rows.test, config.test_rows), context);
+  auto generator = context.device_generator("test noise");
+  const Tensor bits = judge(*fitted.density, test, generator, bar);
+  record[rows.test_name] = bits_json(bits, fitted.density->dimension());
   save_density(config.out, *fitted.density, record);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   record["seconds"] = elapsed.count();
   record["file"] = config.out;
   print_result(arguments.run.format == "json" ? record.dump(2) + "\n"
                                               : result_text(config, record, elapsed.count()));
-  if (!fitted.interrupted) {
-    checkpoint.remove();
-    return exit_fine;
-  }
-  std::cerr << who << ": the time is up; the best density so far is in " << config.out
-            << ", the state in " << checkpoint.path()
-            << "; the same command with --resume goes on from it" << std::endl;
-  return exit_fine;
+  return end_of(fitted, config, checkpoint, bits.size(0) < test.size(0));
 }
 
 /// The density decides the defaults of training, so it must be known before the rest is read.

@@ -1,16 +1,23 @@
 /// dre info: what a model file holds.
+#include <algorithm>
+#include <limits>
 #include <map>
 
 #include "cli/command.h"
 #include "cli/flags.h"
+#include "cli/flow_data.h"
 #include "cli/output.h"
 #include "cli/summary.h"
+#include "dre/apps/energy_model.h"
 #include "dre/base/names.h"
-#include "dre/data/safetensors.h"
+#include "dre/data/description.h"
+#include "dre/density/density_file.h"
 #include "dre/ratio/model_file.h"
 
 namespace dre::cli {
 namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// "zscore of x, y; rank of income"
 std::string transforms(const Estimator& estimator) {
@@ -23,15 +30,10 @@ std::string transforms(const Estimator& estimator) {
   return join(parts, "; ");
 }
 
-std::string text_info(const Estimator& estimator, const nlohmann::json& json) {
-  int64_t weights = 0;
-  for (const auto& member : estimator.members())
-    weights += member.score->network().parameters().count();
-  const nlohmann::json& record = estimator.record;
-  std::string out = summary(record);
-  out += summary_line("transforms", transforms(estimator));
-  out += summary_line("weights", text(weights, " in ", estimator.members().size(),
-                                      estimator.members().size() == 1 ? " network" : " networks"));
+/// Seed and machine of a fit, and the program that wrote its file.
+std::string origin(const nlohmann::json& json) {
+  const nlohmann::json& record = json.at("record");
+  std::string out;
   if (record.contains("seed"))
     out += summary_line("seed", text(record["seed"], ", fitted on ", record.value("device", "?"),
                                      " with ", record.value("threads", 0),
@@ -40,20 +42,75 @@ std::string text_info(const Estimator& estimator, const nlohmann::json& json) {
                                                ", LibTorch ", json.value("torch_version", "?")));
 }
 
+std::string estimator_info(const std::string& path, const nlohmann::json& json) {
+  const Estimator estimator = load_model(path);
+  int64_t weights = 0;
+  for (const auto& member : estimator.members())
+    weights += member.score->network().parameters().count();
+  return summary(estimator.record) + summary_line("transforms", transforms(estimator)) +
+         summary_line("weights", text(weights, " in ", estimator.members().size(),
+                                      estimator.members().size() == 1 ? " network" : " networks")) +
+         origin(json);
+}
+
+std::string density_info(const std::string& path, const nlohmann::json& json) {
+  const auto [density, record] = load_density(path);
+  std::string out =
+      summary_line("density", text(density->name(), " of ", density->dimension(), " columns"));
+  if (const auto columns = fitted_columns(record); !columns.empty())
+    out += summary_line("columns", join(columns));
+  for (const char* rows : {"test", "held_out"})
+    if (record.contains(rows)) out += bits_text(record[rows]);
+  return out + origin(json);
+}
+
+std::string energy_info(const std::string& path, const nlohmann::json& json) {
+  const EnergyFile file = load_energy(path);
+  const EnergyOptions& options = file.model->options();
+  std::string out = summary_line("energy model", text(options.objective, " from the noise model ",
+                                                      file.model->noise().name())) +
+                    summary_line("bridge", options.bridge) +
+                    summary_line("weights", text(file.model->network().parameters().count())) +
+                    summary_line("steps", text(file.record.value("steps", int64_t{0})));
+  const nlohmann::json looks = file.record.value("looks", nlohmann::json::array());
+  const auto direct = nlohmann::json::json_pointer("/validation/direct");
+  if (!looks.empty() && looks.back().contains(direct))
+    out += summary_line("validation",
+                        text("direct ",
+                             with_error(looks.back()[direct].value("value", nan),
+                                        looks.back()[direct].value("standard_error", nan)),
+                             " bits"));
+  return out + origin(json);
+}
+
+using Info = std::string (*)(const std::string& path, const nlohmann::json& json);
+
+/// By the format that a file says it has.
+const std::vector<Named<Info>>& infos() {
+  static const std::vector<Named<Info>> table = {
+      {"dre-model", estimator_info}, {"dre-density", density_info}, {"dre-energy", energy_info}};
+  return table;
+}
+
 }  // namespace
 
 int run_info(int argc, char** argv) {
   std::string path;
   RunFlags run_flags;
   CLI::App app("Tells what a model file holds.", "dre info");
-  app.add_option("model", path, "model file that dre fit wrote")->type_name("FILE");
+  app.add_option("model", path, "model file that dre fit, dre flow fit or dre ebm fit wrote")
+      ->type_name("FILE");
   run_flags.add_format(app);
   if (parse(app, argc, argv)) return exit_fine;
   check(!path.empty(), "no model file; give one: dre info model.safetensors");
-  const Estimator estimator = load_model(path);  // refuses damaged and foreign files
-  const auto json = nlohmann::json::parse(load_safetensors(path).metadata.at("dre"));
-  const bool as_json = run_flags.format == "json";
-  print_result(as_json ? json.dump(2) + "\n" : text_info(estimator, json));
+  const nlohmann::json json = read_any_description(load_safetensors(path), path);
+  const std::string format = json["format"];
+  const auto known = std::find_if(infos().begin(), infos().end(),
+                                  [&](const auto& entry) { return entry.name == format; });
+  check_data(known != infos().end(), path, " is of the format ", format,
+             ", which this program does not know; use a newer dre");
+  const std::string lines = known->make(path, json);  // refuses damaged files
+  print_result(run_flags.format == "json" ? json.dump(2) + "\n" : lines);
   return exit_fine;
 }
 

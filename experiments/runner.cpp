@@ -114,6 +114,7 @@ class Runner {
       save(cell, result);
     } else {
       run_.failures.push_back(failure);
+      progress_.warn("cell-failed", failure);
     }
     const auto done = run_.computed + static_cast<int64_t>(run_.failures.size());
     if (!alone_) progress_.advance(done, cell.name());
@@ -167,7 +168,11 @@ RunReport run_cells(const Experiment& experiment, const Settings& settings,
   });
   check(any || !options.earlier.empty(), "no cell's name contains '", options.only,
         "'; the first is '", cells.front().name(), "'");
-  return Runner(settings, options, progress).run(std::move(cells));
+  RunReport report = Runner(settings, options, progress).run(std::move(cells));
+  check(report.computed + report.reused > 0 || !report.failures.empty() || report.interrupted,
+        "no cell of ", options.earlier, " is of this experiment with these settings",
+        any ? "" : text(", and no cell's name contains '", options.only, "'"));
+  return report;
 }
 
 }  // namespace dre::experiments

@@ -18,12 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Steps that the host sends off before it waits for the device.
-constexpr int64_t steps_at_once = 50;
+/// Blocks of the noise model's images that are kept for batches, one of which is renewed after so
+/// many steps, and how many batches a block would fill.
+constexpr int64_t noise_blocks = 8, steps_between_renewals = 50, batches_a_block = 4;
 
-/// Blocks of the noise model's images that are kept for batches, one of which is renewed after
-/// these steps, and how many batches a block would fill.
-constexpr int64_t noise_blocks = 8, batches_a_block = 4;
+/// Steps that the host sends off before it waits for the device and listens to the user.
+int64_t steps_at_once(const torch::Device& device) {
+  return device.is_cpu() ? 1 : steps_between_renewals;
+}
 
 std::unique_ptr<Objective> energy_objective(const EnergyModel& model, const std::string& matching) {
   const std::string& name = model.options().objective;
@@ -193,7 +195,7 @@ void EnergyTrainer::run_steps(CapturedStep& captured, int64_t count) {
   adam_.plan(rates);
   for (int64_t i = 0; i < count; ++i) captured.run();
   result_.steps += count;
-  noise_.renew();
+  if (result_.steps % steps_between_renewals == 0) noise_.renew();
 }
 
 EnergyLook EnergyTrainer::look(double loss) {
@@ -264,20 +266,23 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
   model_.network().set_half(options_.half);
   CapturedStep captured([this] { step(); }, context_.device, {generator_}, options_.graph);
   const int64_t every = options_.train.evaluate_every;
+  const int64_t at_once = steps_at_once(context_.device);
   progress.begin("training", options_.train.steps);
   double loss = 0;
   int64_t since = 0;
   while (share_of_budget() < 1 && result_.finite && !result_.interrupted) {
-    const int64_t count = std::min(
-        {steps_at_once, options_.train.steps - result_.steps, every - result_.steps % every});
+    const int64_t count =
+        std::min({at_once - result_.steps % at_once, options_.train.steps - result_.steps,
+                  every - result_.steps % every});
     run_steps(captured, count);
     const double sum = loss_.item<double>();
     loss_.zero_();
     loss += sum, since += count;
     result_.finite = std::isfinite(sum);
     progress.advance(result_.steps, text("loss ", sum / static_cast<double>(count)));
-    result_.interrupted = progress.stop_requested();
-    const bool due = result_.steps % every == 0 || result_.interrupted || share_of_budget() >= 1;
+    const bool due = result_.steps % every == 0 || share_of_budget() >= 1;
+    result_.interrupted = !due && progress.stop_requested();
+    if (result_.interrupted && result_.finite && calls.save) calls.save(state());
     if (!due || !result_.finite) continue;
     result_.looks.push_back(look(loss / static_cast<double>(since)));
     loss = 0, since = 0;
@@ -322,6 +327,7 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
 
 void EnergyFitOptions::check() const {
   validate(*this);
+  model.check();
   dre::check(train.steps >= 1, "steps is 0: an energy model without training is its noise model");
   dre::check(train.patience == 0, "energy models have no early stopping; leave patience at 0");
   dre::check(train.weight_decay == 0 || train.optimizer == "adamw",

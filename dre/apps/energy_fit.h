@@ -62,7 +62,7 @@ struct EnergyFitResult {
 /// What a fit calls while it runs; empty functions are not called.
 struct EnergyFitCalls {
   std::function<void(const EnergyLook&)> look;
-  std::function<void(const NamedTensors&)> save;  ///< the state, after each look
+  std::function<void(const NamedTensors&)> save;  ///< the state, after each look or at a stop
   NamedTensors resume;                            ///< the state to go on from; empty: the start
 };
 

@@ -168,6 +168,19 @@ void EnergyOptions::visit(OptionVisitor& v) {
     "start, as an angle");
 }
 
+void EnergyOptions::check() const {
+  validate(*this);
+  const Recipe& recipe = choose("objective", recipes(), objective);
+  dre::check(recipe.between_images || bridge != "images", "the objective '", objective,
+             "' cannot be learned on a bridge between images; use --bridge latent or the objective "
+             "velocity, nce or tre");
+  const int64_t usual =
+      objective == "velocity" ? ResidualUnetOptions().groups : UnetOptions().groups;
+  const int64_t norm = groups > 0 ? groups : usual;
+  dre::check(width % norm == 0, "width ", width, " does not make ", norm,
+             " equal groups of channels; choose a multiple of ", norm, ", or other --groups");
+}
+
 Names energy_objectives() { return names_of(recipes()); }
 
 EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const Context& context,
@@ -177,7 +190,7 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
       options_(options),
       context_(context),
       angles_(energy_angles(options)) {
-  validate(options);
+  options.check();
   for (const Density* density : std::vector<const Density*>{noise_.get(), &space_.frame()})
     check(density->options().device() == context.device &&
               density->options().dtype() == context.dtype &&
@@ -187,9 +200,6 @@ EnergyModel::EnergyModel(DensityPtr noise, const EnergyOptions& options, const C
   check((options.bridge == "images") == space_.between_images(),
         "a bridge between images needs a frame, and no other takes one");
   const Recipe& recipe = choose("objective", recipes(), options.objective);
-  check(recipe.between_images || !space_.between_images(), "the objective '", options.objective,
-        "' cannot be learned on a bridge between images; use --bridge latent or the objective "
-        "velocity, nce or tre");
   check(!options.pixel_view || !recipe.of_tangents || space_.frame().name() == "gaussian",
         "the objective '", options.objective,
         "' cannot be learned with a pixel view of the noise model '", noise_->name(),
@@ -249,6 +259,7 @@ EnergyFile load_energy(const std::string& path, const Context& context) {
   check_data(!guard_damage(path, energy_kind, model_of_before), path,
              " is a model whose bridge or network earlier versions had; fit it again");
   return guard_damage(path, energy_kind, [&]() -> EnergyFile {
+    check_finite(file.tensors);
     EnergyOptions options;
     from_json(json.at("options"), options, "the energy model");
     const auto density = [&](const std::string& part) {

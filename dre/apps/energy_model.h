@@ -33,6 +33,9 @@ struct EnergyOptions {
   double least_angle = 0.003;
 
   void visit(OptionVisitor& v);
+
+  /// Usage error where options are out of bounds or do not go together.
+  void check() const;
 };
 
 /// velocity: the residual U-Net. time, conditional: the paper's U-Net as a time score; joint: with

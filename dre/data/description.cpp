@@ -13,6 +13,16 @@ std::string written_by(const std::string& format) {
   return "";
 }
 
+nlohmann::json description_of(const TensorFile& file, const std::string& path, const char* word) {
+  const auto found = file.metadata.find("dre");
+  check_data(found != file.metadata.end(), path, " is not a dre ", word,
+             ": it has no dre metadata");
+  const auto json = nlohmann::json::parse(found->second, nullptr, false);
+  check_data(json.is_object() && json.contains("format") && json["format"].is_string(), path,
+             " is not a dre ", word, ": its metadata cannot be read");
+  return json;
+}
+
 }  // namespace
 
 void save_described(const std::string& path, const FileKind& kind, nlohmann::json json,
@@ -24,14 +34,13 @@ void save_described(const std::string& path, const FileKind& kind, nlohmann::jso
   save_safetensors(path, {tensors, {{"dre", json.dump()}}});
 }
 
+nlohmann::json read_any_description(const TensorFile& file, const std::string& path) {
+  return description_of(file, path, "file");
+}
+
 nlohmann::json read_description(const TensorFile& file, const std::string& path,
                                 const FileKind& kind) {
-  const auto found = file.metadata.find("dre");
-  check_data(found != file.metadata.end(), path, " is not a dre ", kind.word,
-             ": it has no dre metadata");
-  const auto json = nlohmann::json::parse(found->second, nullptr, false);
-  check_data(json.is_object() && json.contains("format") && json["format"].is_string(), path,
-             " is not a dre ", kind.word, ": its metadata cannot be read");
+  const nlohmann::json json = description_of(file, path, kind.word);
   const std::string format = json["format"];
   check_data(format == kind.format, path, " is not a dre ", kind.word, ", but of the format ",
              format, written_by(format));
@@ -46,6 +55,12 @@ nlohmann::json read_description(const TensorFile& file, const std::string& path,
 
 void refuse_damaged(const std::string& path, const FileKind& kind, const char* what) {
   fail(Error::Kind::data, path, " is a damaged dre ", kind.word, ": ", what);
+}
+
+void check_finite(const NamedTensors& tensors) {
+  for (const auto& [name, tensor] : tensors)
+    check(!tensor.is_floating_point() || at::isfinite(tensor).all().item<bool>(), "the tensor '",
+          name, "' holds numbers that are not finite");
 }
 
 }  // namespace dre

@@ -27,8 +27,14 @@ void save_described(const std::string& path, const FileKind& kind, nlohmann::jso
 nlohmann::json read_description(const TensorFile& file, const std::string& path,
                                 const FileKind& kind);
 
+/// The description of a file of ours, whatever its kind; a data error where there is none.
+nlohmann::json read_any_description(const TensorFile& file, const std::string& path);
+
 /// Throws a data error: the file is of the right kind, but `what` is wrong with it.
 [[noreturn]] void refuse_damaged(const std::string& path, const FileKind& kind, const char* what);
+
+/// Error where a tensor holds numbers that are not finite.
+void check_finite(const NamedTensors& tensors);
 
 /// What `build` makes of a file; every error on the way says that the file is damaged.
 template <class Build>

@@ -46,6 +46,7 @@ DensityFile load_density(const std::string& path, const Context& context) {
   const TensorFile file = load_safetensors(path);
   const nlohmann::json json = read_description(file, path, density_kind);
   return guard_damage(path, density_kind, [&]() -> DensityFile {
+    check_finite(file.tensors);
     return {make_density(json.at("density"), json.at("description"), file.tensors, context),
             json.at("record")};
   });

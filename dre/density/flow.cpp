@@ -39,10 +39,12 @@ void build_copula(const Building& to) {
 void build_spline_flow(const Building& to) {
   const FlowOptions& options = to.options;
   const int64_t width = options.dimension / options.height, cell = int64_t{1} << options.levels;
-  check(options.height * width == options.dimension && options.height % cell == 0 &&
-            width % cell == 0,
-        "images of ", options.dimension, " places and height ", options.height,
-        " cannot be halved ", options.levels, " times; choose another height or fewer levels");
+  check(
+      options.height * width == options.dimension && options.height % cell == 0 &&
+          width % cell == 0,
+      "images of ", options.dimension, " places and height ", options.height, " cannot be halved ",
+      options.levels,
+      " times; choose another height or fewer levels, or the density copula, which needs no image");
   auto generator = to.context.generator("spline flow");
   to.layers.add(std::make_unique<ToImage>(options.height, width));
   int64_t channels = 1;

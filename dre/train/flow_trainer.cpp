@@ -51,14 +51,26 @@ Tensor rows_on(const Tensor& x, const Context& context) {
 }
 
 Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block) {
+  Progress silent;
+  return flow_bits(density, x, generator, block, silent);
+}
+
+Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block,
+                 Progress& progress) {
   const torch::NoGradGuard no_grad;
   check_rows(x, density.dimension());
   std::vector<Tensor> bits;
+  int64_t done = 0;
+  progress.begin("judging", x.size(0));
   for (const auto& rows : x.split(block)) {
     const Tensor noise =
         are_pixels(rows) ? uniform(rows.sizes(), density.options(), generator) : Tensor();
     bits.push_back(row_bits(density, rows, noise).to(torch::kCPU, torch::kFloat64));
+    done += rows.size(0);
+    progress.advance(done, text(done, " rows"));
+    if (progress.stop_requested()) break;
   }
+  progress.end();
   return at::cat(bits);
 }
 
@@ -99,19 +111,21 @@ FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& o
 
 TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& checkpoint) {
   const int64_t looks_between_checkpoints = 10;
-  progress.begin("training " + flow_.name(), options_.steps);
-  if (result_.curve.empty()) evaluate(std::numeric_limits<double>::quiet_NaN());
+  const auto begin = [&] { progress.begin("training " + flow_.name(), options_.steps); };
   bool stopped = false;
-  while (!over() && !stopped) {
+  begin();
+  while (!stopped) {
+    if (look_is_due()) {
+      stopped = !look(progress);
+      begin();
+      if (stopped) break;
+      if (checkpoint && result_.curve.size() % looks_between_checkpoints == 0) checkpoint();
+    }
+    if (over()) break;
     step();
-    const int64_t since = (result_.steps - 1) % options_.evaluate_every + 1;
-    if (since < options_.evaluate_every && result_.steps < options_.steps) continue;
-    evaluate(loss_.item<double>() / static_cast<double>(since));
-    loss_.zero_();
+    if (planned_ < rows_.size(0)) continue;  // in the middle of a plan the state is not whole
     progress.advance(result_.steps, text("held-out ", result_.curve.back().held_out, " bits"));
-    // Stops are made between looks, so that a resumed run is the same run.
-    stopped = !over() && progress.stop_requested();
-    if (checkpoint && result_.curve.size() % looks_between_checkpoints == 0) checkpoint();
+    stopped = result_.steps < options_.steps && progress.stop_requested();
   }
   progress.end();
   result_.status = stopped ? TrainResult::Status::interrupted : verdict();
@@ -119,12 +133,27 @@ TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& ch
   return result_;
 }
 
+bool FlowTrainer::look_is_due() const {
+  if (result_.curve.empty()) return true;
+  return result_.curve.back().step < result_.steps &&
+         (result_.steps % options_.evaluate_every == 0 || result_.steps >= options_.steps);
+}
+
+bool FlowTrainer::look(Progress& progress) {
+  const int64_t since =
+      result_.steps - (result_.curve.empty() ? result_.steps : result_.curve.back().step);
+  if (!evaluate(loss_.item<double>() / static_cast<double>(since), progress)) return false;
+  loss_.zero_();
+  return true;
+}
+
 /// Rows and rates of the next steps go to the device at once: a transfer a step would make the host
-/// wait for the device every time. Plans end at looks, where states are taken.
+/// wait for the device every time. Plans end at looks; states are taken where a plan ends, which on
+/// the CPU, where nothing is to be gained, is every step.
 void FlowTrainer::plan() {
   const int64_t to_look = options_.evaluate_every - result_.steps % options_.evaluate_every;
-  const int64_t count =
-      std::min({to_look, options_.steps - result_.steps, int64_t{Adam::plan_capacity}});
+  const int64_t most = context_.device.is_cpu() ? 1 : Adam::plan_capacity;
+  const int64_t count = std::min({to_look, options_.steps - result_.steps, most});
   std::vector<Tensor> rows;
   std::vector<double> rates;
   for (int64_t i = 0; i < count; ++i) {
@@ -154,17 +183,21 @@ void FlowTrainer::work() {
   adam_.apply(weights, gradient);
 }
 
-void FlowTrainer::evaluate(double train_loss) {
+bool FlowTrainer::evaluate(double train_loss, Progress& progress) {
   const torch::NoGradGuard no_grad;
   const Swapped averaged(flow_.parameters().flat(), adam_.average());
   // The same noise at every look: differences between looks are then the weights' alone.
   auto generator = context_.device_generator("held-out noise");
-  const double loss = flow_bits(flow_, held_out_, generator).mean().item<double>();
+  const int64_t block = context_.device.is_cpu() ? 200 : 1000;
+  const Tensor bits = flow_bits(flow_, held_out_, generator, block, progress);
+  if (bits.size(0) < held_out_.size(0)) return false;
+  const double loss = bits.mean().item<double>();
   result_.curve.push_back({result_.steps, train_loss, loss});
-  if (result_.curve.size() > 1 && !(loss < result_.best_loss)) return;
+  if (result_.curve.size() > 1 && !(loss < result_.best_loss)) return true;
   result_.best_loss = loss;
   result_.best_step = result_.steps;
   best_.copy_(adam_.average());
+  return true;
 }
 
 void FlowTrainer::use_best() {
@@ -189,6 +222,7 @@ NamedTensors FlowTrainer::state() const {
       {"curve", curve_tensor(result_.curve)},
       {"progress", torch::tensor({result_.steps, result_.best_step}, torch::kInt64)},
       {"best_loss", torch::tensor({result_.best_loss}, torch::kFloat64)},
+      {"loss", loss_.clone()},
       {"generator", generator_.get_state()}};
   append(all, "flow", flow_.tensors());
   append(all, "adam", adam_.state());
@@ -204,6 +238,7 @@ void FlowTrainer::restore(const NamedTensors& state) {
   result_.steps = at(state, "progress")[0].item<int64_t>();
   result_.best_step = at(state, "progress")[1].item<int64_t>();
   result_.best_loss = at(state, "best_loss").item<double>();
+  loss_.copy_(at(state, "loss"));
   restore_generator(generator_, at(state, "generator"));
   adam_.restore(under(state, "adam"));
   batches_.restore(under(state, "batches"));

@@ -31,6 +31,10 @@ Tensor rows_on(const Tensor& x, const Context& context);
 Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator,
                  int64_t block = 1000);
 
+/// The same, telling how far it is; only of the rows until then where a stop is asked for.
+Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block,
+                 Progress& progress);
+
 /// Initialises a fresh flow by the training rows.
 void start_flow(Flow& flow, const FlowData& data, const Context& context);
 
@@ -43,21 +47,29 @@ class FlowTrainer final {
 
   /// Trains to the end, an early stop or an interruption. The flow then has the best averaged
   /// weights, except after an interruption, where state() still holds all that is needed to go on;
-  /// `checkpoint` is called now and then between two steps.
+  /// `checkpoint` is called now and then between two steps. On the CPU an interruption waits for a
+  /// step or a block of judged rows, elsewhere for the steps that were sent off together.
   TrainResult run(Progress& progress, const std::function<void()>& checkpoint = {});
 
   /// Everything that decides the rest of the run, the flow's tensors included.
   NamedTensors state() const;
   void restore(const NamedTensors& state);
 
+  /// Judges the weights of an interrupted run, too, before use_best. A run that goes on from here
+  /// has one look more; false where a stop was asked for.
+  bool look(Progress& progress);
+
   /// The best averaged weights so far into the flow, after an interruption.
   void use_best();
+
+  const TrainResult& result() const { return result_; }
 
  private:
   void plan();
   void step();
   void work();
-  void evaluate(double train_loss);
+  bool look_is_due() const;
+  bool evaluate(double train_loss, Progress& progress);
   TrainResult::Status verdict() const;
   bool over() const;
 

@@ -65,6 +65,17 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
                    "--pilot-steps", "1"});
     EXPECT_TRUE(directory.read(way + ".png").starts_with("\x89PNG")) << way;
   }
+  const Outcome table =
+      run_tool(directory, {"ebm", "sample", "--model", "m.safetensors", "--out", "s.csv"});
+  EXPECT_EQ(table.code, 2);
+  expect_contains(table.err, {"s.csv", ".png"});
+  const Outcome one = run_tool(directory, {"ebm", "eval", "--model", "m.safetensors", "--data",
+                                           mnist, "--rows", "1", "--anneal"});
+  EXPECT_EQ(one.code, 2);
+  expect_contains(one.err, {"--anneal", "--rows"});
+  const Outcome info = run_tool(directory, {"info", "m.safetensors"});
+  expect_fine(info);
+  expect_contains(info.out, {"velocity from the noise model gaussian", "10", "written by"});
   Process endless(directory, {"ebm", "sample", "--model", "m.safetensors", "--out", "late.png",
                               "--by", "ais", "--anneal-steps", "1000000"});
   endless.interrupt();
@@ -78,34 +89,19 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   const char* data = std::getenv("DRE_DATA");
   if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
   const Directory directory;
-  const Arguments fit = {"ebm",
-                         "fit",
-                         "--device",
-                         "cpu",
-                         "--quiet",
-                         "--data",
-                         std::string(data) + "/mnist",
-                         "--out",
-                         "m",
-                         "--width",
-                         "8",
-                         "--levels",
-                         "2",
-                         "--blocks",
-                         "1",
-                         "--steps",
-                         "20",
-                         "--batch",
-                         "16",
-                         "--evaluate-every",
-                         "10",
-                         "--look-rows",
-                         "4",
-                         "--look-samples",
-                         "4",
-                         "--format",
-                         "json"};
+  const Arguments fit =
+      Arguments{
+          "ebm",   "fit", "--device", "cpu", "--quiet", "--data", std::string(data) + "/mnist",
+          "--out", "m",   "--format", "json"} +
+      Arguments{"--width", "8",   "--levels", "2",  "--blocks",         "1",
+                "--steps", "240", "--batch",  "16", "--evaluate-every", "80"} +
+      Arguments{"--look-rows", "4", "--look-samples", "4"};
   Process process(directory, fit);
+  const auto begun = [&] {
+    return std::filesystem::exists(directory.path("m.log.jsonl")) &&
+           !directory.read("m.log.jsonl").empty();
+  };
+  while (!begun()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   process.interrupt();
   ASSERT_EQ(process.wait().code, 130);
   const std::string before = directory.read("m.log.jsonl");
@@ -118,6 +114,12 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   EXPECT_TRUE(looks.starts_with(before));
   EXPECT_GT(looks.size(), before.size());
   EXPECT_EQ(looks, directory.read("m.log.jsonl"));
+  // The file holds nothing of the clock, and where its images and weights come from.
+  const auto saved =
+      nlohmann::json::parse(run_tool(directory, {"info", "m", "--format", "json"}).out)["record"];
+  EXPECT_EQ(saved.dump().find("seconds"), std::string::npos);
+  for (const char* part : {"seed", "device", "threads", "origin"})
+    EXPECT_TRUE(saved.contains(part)) << part;
 }
 
 TEST(Ebm, RefusesOptionsThatDoNotGoTogetherBeforeAnythingIsRead) {
@@ -134,6 +136,8 @@ TEST(Ebm, RefusesOptionsThatDoNotGoTogetherBeforeAnythingIsRead) {
   expect_contains(refused({"--weight-decay", "0.1"}), {"adamw"});
   expect_contains(refused({"--matching", "boundary"}), {"time and joint", "velocity"});
   expect_contains(refused({"--times", "history"}), {"conditional", "velocity"});
+  expect_contains(refused({"--objective", "time", "--width", "8"}), {"width 8", "32", "--groups"});
+  expect_contains(refused({"--objective", "time", "--bridge", "images"}), {"--bridge latent"});
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST(Flow, GaussianRowsCostTheirEntropy) {
   const Outcome fit = run_tool(directory, flow_fit("gaussian"));
   expect_fine(fit);
   const auto record = nlohmann::json::parse(fit.out);
-  EXPECT_NEAR(record["test"]["bits_per_dimension"].get<double>(), entropy, 0.3);
+  EXPECT_NEAR(record["held_out"]["bits_per_dimension"].get<double>(), entropy, 0.3);
   const Outcome eval = run_tool(directory, {"flow", "eval", "--model", "f.safetensors", "--input",
                                             "a.csv", "--format", "json"});
   expect_fine(eval);
@@ -45,7 +45,7 @@ TEST(Flow, AShiftOfTheRowsChangesNothing) {
     const Arguments training = density == "gaussian" ? Arguments{} : short_training();
     const Outcome fit = run_tool(directory, flow_fit(density) + training);
     expect_fine(fit);
-    return nlohmann::json::parse(fit.out)["test"]["bits_per_dimension"].get<double>();
+    return nlohmann::json::parse(fit.out)["held_out"]["bits_per_dimension"].get<double>();
   };
   for (const std::string density : {"gaussian", "copula"})
     EXPECT_NEAR(bits(density, 1e9), bits(density, 0), 1e-4) << density;
@@ -96,7 +96,8 @@ TEST(Flow, ColumnsAreFoundByTheirNames) {
         directory, {"flow", "sample", "--model", "f.safetensors", "--count", "5", "--out", file}));
   EXPECT_EQ(eval("s.npy").out, eval("s.csv").out) << "an array has no names";
   EXPECT_TRUE(directory.read("s.csv").starts_with("a,b\n"));
-  const Outcome model = run_tool(directory, {"info", "f.safetensors"});
+  const Outcome model =
+      run_tool(directory, {"ratio", "--model", "f.safetensors", "--input", "a.csv"});
   EXPECT_EQ(model.code, 3);
   expect_contains(model.err, {"dre flow fit"});
 }
@@ -111,6 +112,42 @@ TEST(Flow, SamplesAreRowsOrImages) {
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 8);
   expect_fine(run_tool(directory, sample + Arguments{"--out", "s.png", "--height", "2"}));
   EXPECT_EQ(directory.read("s.png").substr(1, 3), "PNG");
+  const Outcome info = run_tool(directory, {"info", "f.safetensors"});
+  expect_fine(info);
+  expect_contains(info.out, {"gaussian of 4 columns", "a, b, c, d", "bits"});
+}
+
+TEST(Flow, RowsThatCannotBeJudgedAreTold) {
+  const Directory directory;
+  write_rows(directory);
+  expect_fine(run_tool(directory, flow_fit("gaussian")));
+  const auto eval = [&](const Arguments& more) {
+    return run_tool(directory, Arguments{"flow", "eval", "--model", "f.safetensors", "--format",
+                                         "json", "--input"} +
+                                   more);
+  };
+  const Outcome one = eval({"a.csv", "--rows", "1"});
+  expect_fine(one);
+  EXPECT_EQ(nlohmann::json::parse(one.out)["rows"], 1);
+  EXPECT_TRUE(nlohmann::json::parse(one.out)["standard_error"].is_null());
+  directory.write("wide.npy", npy_of(normal_rows(5, 2, 0, 4)));
+  const Outcome wide = eval({"wide.npy"});
+  EXPECT_EQ(wide.code, 3);
+  expect_contains(wide.err, {"no column a, b, c", "x0, x1"});
+  directory.write("far.csv", "a,b,c\n0,0,0\n1e300,0,0\n");
+  const Outcome far = eval({"far.csv"});
+  EXPECT_EQ(far.code, 4);
+  expect_contains(far.err, {"1 of 2 rows", "row 2"});
+}
+
+TEST(Flow, ATrainingThatDivergesLeavesTheBestDensityAndSaysSo) {
+  const Directory directory;
+  write_rows(directory);
+  const Outcome fit = run_tool(
+      directory, flow_fit("copula") + short_training() + Arguments{"--rate", "1e6", "--quiet"});
+  EXPECT_EQ(fit.code, 4);
+  expect_contains(fit.err, {"left the finite numbers", "f.safetensors", "--rate"});
+  EXPECT_FALSE(directory.read("f.safetensors").empty());
 }
 
 TEST(Flow, EachDensityHasItsOwnTraining) {
@@ -166,6 +203,9 @@ TEST(DataMnist, TrueFilesArrive) {
   expect_fine(run_tool(directory, mnist_from("file://" + source)));
   EXPECT_EQ(std::filesystem::file_size(directory.path("mnist/t10k-images-idx3-ubyte.gz")),
             std::filesystem::file_size(source + "/t10k-images-idx3-ubyte.gz"));
+  const Outcome again = run_tool(directory, mnist_from("file:///nowhere"));
+  expect_fine(again);
+  expect_contains(again.out, {"already"});
 }
 
 }  // namespace

@@ -106,6 +106,9 @@ TEST(Runner, TakesCellsOfAnotherRunFromOneFile) {
 
   experiment.steps = 11;
   EXPECT_EQ(run_cells(experiment, two_seeds(), options, silent).computed, 4);
+  options.only = "none of them";
+  EXPECT_THROW(run_cells(experiment, two_seeds(), options, silent), Error);
+  options.only = "";
   for (const char* damaged : {"", "{", "[1]", "[{\"key\": 3}]"}) {
     options.earlier = folder.write("b.cells.json", damaged);
     EXPECT_THROW(run_cells(experiment, two_seeds(), options, silent), Error) << damaged;

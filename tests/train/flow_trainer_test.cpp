@@ -129,11 +129,15 @@ TEST(FlowTrainer, SplineFlowsLearnPixels) {
 class StopAt final : public Progress {
  public:
   explicit StopAt(int64_t step) : step_(step) {}
-  void advance(int64_t done, const std::string&) override { done_ = done; }
+  void begin(const std::string& stage, int64_t) override { training_ = stage != "judging"; }
+  void advance(int64_t done, const std::string&) override {
+    if (training_) done_ = done;
+  }
   bool stop_requested() override { return done_ >= step_; }
 
  private:
   int64_t step_, done_ = 0;
+  bool training_ = false;
 };
 
 TEST(FlowTrainer, ResumedRunsEndInTheSameBytes) {
@@ -144,8 +148,10 @@ TEST(FlowTrainer, ResumedRunsEndInTheSameBytes) {
     Job whole(recipe, data, short_run(50)), first(recipe, data, short_run(50)),
         second(recipe, data, short_run(50), false);
     const TrainResult expected = whole.trainer->run(silent);
-    StopAt stop(25);
-    EXPECT_EQ(first.trainer->run(stop).status, Status::interrupted);
+    StopAt stop(30);  // between two looks
+    const TrainResult part = first.trainer->run(stop);
+    EXPECT_EQ(part.status, Status::interrupted);
+    EXPECT_EQ(part.steps, 30);
     second.trainer->restore(first.trainer->state());
     testing::expect_same(second.trainer->run(silent), expected, recipe);
     EXPECT_TRUE(torch::equal(second.flow.parameters().flat(), whole.flow.parameters().flat()));
@@ -167,6 +173,19 @@ TEST(FlowBits, BlocksDoNotMatter) {
   const Tensor x = log_normal_rows(100, "rows").to(torch::kFloat32);
   EXPECT_TRUE(torch::allclose(flow_bits(job.flow, x, generator, 7),
                               flow_bits(job.flow, x, generator, 100), 1e-6, 1e-6));
+}
+
+TEST(FlowBits, AStopLeavesTheRowsUntilThen) {
+  Job job("copula", log_normal_data(), short_run(5));
+  auto generator = context.generator("unused");
+  const Tensor x = log_normal_rows(100, "rows").to(torch::kFloat32);
+  class : public Progress {
+    void advance(int64_t done, const std::string&) override { done_ = done; }
+    bool stop_requested() override { return done_ >= 30; }
+    int64_t done_ = 0;
+  } stop;
+  EXPECT_TRUE(torch::allclose(flow_bits(job.flow, x, generator, 20, stop),
+                              flow_bits(job.flow, x, generator, 20).slice(0, 0, 40)));
 }
 
 }  // namespace
