@@ -89,9 +89,14 @@ Tensor split_of(const MnistSplit& data, const std::string& name) {
   return name == "test" ? data.test : name == "train" ? data.train : data.validation;
 }
 
-int interrupted(const char* who, const char* left = "nothing was measured to its end") {
+int interrupted(const char* who, const char* left) {
   std::cerr << who << ": interrupted; " << left << std::endl;
   return exit_interrupted;
+}
+
+bool all_finite(const EnergyReport& report) {
+  const bool flow = report.flow_evaluations == 0 || std::isfinite(report.flow.value);
+  return flow && std::isfinite(report.direct.value) && std::isfinite(report.corrected.value);
 }
 
 int eval(int argc, char** argv) {
@@ -113,11 +118,10 @@ int eval(int argc, char** argv) {
   auto generator = context.device_generator("evaluation");
   const EnergyReport report =
       evaluate_energy(*file.model, pixels, config.evaluate, generator, progress);
-  if (!report.finished) return interrupted(who);
-  if (!std::isfinite(report.direct.value))
-    fail(Error::Kind::numerical, "the bits of these images are no finite number by ", config.model);
+  if (!report.finished) return interrupted(who, "nothing was measured to its end");
   nlohmann::json json = to_json(report);
   std::string lines = eval_text(report);
+  bool finished = true, finite = all_finite(report);
   if (config.annealed) {
     EnergyEvaluateOptions options = config.evaluate;
     options.rows = config.anneal_rows;
@@ -131,18 +135,22 @@ int eval(int argc, char** argv) {
     } else {
       found = {anneal(config.anneal)};
     }
-    if (!found.back().finished) {
-      print_result(run.format == "json" ? json.dump(2) + "\n" : lines);
-      return interrupted(who, "what was measured before the annealing is shown");
+    for (size_t i = 0; i < found.size() && finished; ++i) {
+      finished = found[i].finished;
+      if (!finished) break;
+      lines += anneal_text(found[i]);
+      json[i == 0 ? "annealed" : "annealed_doubled"] = to_json(found[i]);
+      finite &= std::isfinite(found[i].ais.value) && std::isfinite(found[i].raise.value);
     }
-    for (const auto& report : found) lines += anneal_text(report);
-    const auto warnings = judge_annealing(found.back(), file.model->dimension());
+    const auto warnings =
+        finished ? judge_annealing(found.back(), file.model->dimension()) : std::vector<Warning>();
     for (const auto& [code, message] : warnings) progress.warn(code, message);
     json["warnings"] = warnings_json(warnings);
-    json["annealed"] = to_json(found.front());
-    if (config.anneal_doubled) json["annealed_doubled"] = to_json(found.back());
   }
   print_result(run.format == "json" ? json.dump(2) + "\n" : lines);
+  if (!finished) return interrupted(who, "the annealing did not end; what was measured is shown");
+  if (!finite)
+    fail(Error::Kind::numerical, "a figure of ", config.model, " is not a finite number");
   return exit_fine;
 }
 

@@ -111,7 +111,6 @@ nlohmann::json fit_record(const FitConfig& config, const nlohmann::json& origin,
           {"deterministic", config.machine.processors.deterministic},
           {"parameters", model.network().parameters().count()},
           {"steps", result.steps},
-          {"recorded_graph", result.recorded},
           {"correction", model.correction},
           {"looks", looks},
           {"torch_version", torch_version()}};
@@ -177,6 +176,7 @@ int fit_ebm_action(int argc, char** argv) {
   save_energy(config.out, model, record);
   checkpoint.remove();
   record["seconds"] = result.seconds;
+  record["recorded_graph"] = result.recorded;
   record["looks"] = log.looks();
   print_result(run.format == "json" ? record.dump(2) + "\n" : fit_text(record, result, config.out));
   return exit_fine;

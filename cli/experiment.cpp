@@ -78,6 +78,7 @@ std::string command_line(const std::string& name, const ExperimentConfig& config
   if (config.sweep) out += " --sweep";
   if (config.minutes > 0) out += text(" --minutes ", config.minutes);
   if (config.device != "auto") out += " --device " + config.device;
+  if (config.processors.deterministic) out += " --deterministic";
   return out;
 }
 

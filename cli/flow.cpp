@@ -76,13 +76,18 @@ int eval(int argc, char** argv) {
   const StopSignals signals;
   Tensor bits = torch::zeros({rows.size(0)}, torch::kFloat64);
   for (int64_t draw = 0; draw < config.draws; ++draw) {
-    const Tensor judged = judge(*density, rows, generator, progress);
+    const Tensor judged = flow_bits(*density, rows, generator, progress);
     if (judged.size(0) < rows.size(0)) {
       std::cerr << who << ": interrupted; nothing was measured to its end" << std::endl;
       return exit_interrupted;
     }
     bits += judged;
   }
+  const Tensor bad = at::isfinite(bits).logical_not().nonzero();
+  if (bad.size(0) > 0)
+    fail(Error::Kind::numerical, "the density of ", bad.size(0), " of ", bits.size(0),
+         " rows is not a finite number, first that of row ", bad[0].item<int64_t>() + 1,
+         "; is it far from those that ", config.model, " was fitted to?");
   nlohmann::json json = bits_json(bits / static_cast<double>(config.draws), density->dimension());
   json["density"] = density->name();
   print_result(run.format == "json" ? json.dump(2) + "\n"

@@ -82,18 +82,6 @@ Tensor first_rows(const Tensor& rows, int64_t count) {
   return count > 0 ? rows.slice(0, 0, count) : rows;
 }
 
-Tensor judge(const Density& density, const Tensor& rows, at::Generator& generator,
-             Progress& progress) {
-  const int64_t block = 200;
-  const Tensor bits = flow_bits(density, rows, generator, block, progress);
-  const Tensor bad = at::isfinite(bits).logical_not().nonzero();
-  if (bad.size(0) > 0)
-    fail(Error::Kind::numerical, "the density of ", bad.size(0), " of ", bits.size(0),
-         " rows is not a finite number, first that of row ", bad[0].item<int64_t>() + 1,
-         "; is the row far from those of the fit, or the density file damaged?");
-  return bits;
-}
-
 void check_size(const Density& density, const std::string& path, const Tensor& rows) {
   check_data(rows.size(1) == density.dimension(), path, " is a density of ", density.dimension(),
              " columns, and the rows have ", rows.size(1),

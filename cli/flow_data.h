@@ -45,11 +45,6 @@ Tensor first_rows(const Tensor& rows, int64_t count);
 /// Data error where rows of another size are given to a density; `path`: its file.
 void check_size(const Density& density, const std::string& path, const Tensor& rows);
 
-/// Bits per dimension of the rows, in blocks so small that a stop does not wait long. Numerical
-/// error where one is not finite.
-Tensor judge(const Density& density, const Tensor& rows, at::Generator& generator,
-             Progress& progress);
-
 /// Mean bits per dimension with standard error, and mean log-density in nats.
 nlohmann::json bits_json(const Tensor& bits, int64_t dimension);
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <optional>
 
 #include "cli/actions.h"
 #include "cli/checkpoint.h"
@@ -55,14 +56,12 @@ struct FitConfig {
   /// What decides the result, for the record and for who may go on from a checkpoint.
   nlohmann::json deciding() const {
     FlowOptions recipe = flow;
-    nlohmann::json json = {{"density", density},
-                           {"seed", machine.seed},
-                           {"held-out", held_out},
-                           {"look-rows", look_rows}};
+    nlohmann::json json = {{"density", density}, {"seed", machine.seed}, {"held-out", held_out}};
     ToJson visitor(json);
     if (density == "gaussian") {
       json["draws"] = draws;
     } else {
+      json["look-rows"] = look_rows;
       recipe.visit_recipe(visitor);
       TrainOptions training = train;
       training.visit(visitor);
@@ -120,14 +119,18 @@ nlohmann::json training_json(const TrainResult& result) {
           {"curve", curve}};
 }
 
+enum class Ending { finished, stopped, time_is_up, diverged };
+
 struct Fitted {
   DensityPtr density;
   nlohmann::json training;  ///< null for a density without steps
-  bool interrupted = false, diverged = false;
+  Ending ending = Ending::finished;
 };
 
+/// `signals` begins with the training, which listens: before, Ctrl-C ends the process.
 Fitted fit_flow(const Arguments& arguments, const FlowRows& rows, CheckpointFile& checkpoint,
-                const Context& context, TimeLimited& progress) {
+                const Context& context, TimeLimited& progress,
+                std::optional<StopSignals>& signals) {
   const FitConfig& config = arguments.config;
   FlowOptions options = config.flow;
   options.dimension = rows.data.train.size(1);
@@ -137,16 +140,20 @@ Fitted fit_flow(const Arguments& arguments, const FlowRows& rows, CheckpointFile
   const FlowData data{rows.data.train, first_rows(rows.data.held_out, config.look_rows)};
   FlowTrainer trainer(*flow, data, config.train, context);
   if (!state.empty()) trainer.restore(state);
+  signals.emplace();
   trainer.run(progress, [&] { checkpoint.save(trainer.state()); });
   const TrainResult& result = trainer.result();
-  const bool interrupted = result.status == TrainResult::Status::interrupted;
-  if (interrupted) checkpoint.save(trainer.state());
-  if (interrupted && progress.expired()) {
+  Ending ending = Ending::finished;
+  if (result.status == TrainResult::Status::not_finite) ending = Ending::diverged;
+  if (result.status == TrainResult::Status::interrupted) {
+    checkpoint.save(trainer.state());
+    ending = progress.expired() ? Ending::time_is_up : Ending::stopped;
+  }
+  if (ending == Ending::time_is_up) {
     trainer.look(progress.inner());
     trainer.use_best();
   }
-  return {flow, training_json(result), interrupted,
-          result.status == TrainResult::Status::not_finite};
+  return {flow, training_json(result), ending};
 }
 
 std::string result_text(const FitConfig& config, const nlohmann::json& record, double seconds) {
@@ -162,26 +169,28 @@ std::string result_text(const FitConfig& config, const nlohmann::json& record, d
          summary_line("seconds", short_number(seconds)) + summary_line("file", config.out);
 }
 
-/// Tells how a fit ended whose density was written, and removes or keeps the checkpoint.
+/// Tells what a user should know of a fit whose density was written; its checkpoint stays where it
+/// can go on. bits: of the rows that were judged.
 int end_of(const Fitted& fitted, const FitConfig& config, const CheckpointFile& checkpoint,
-           bool judged_in_part) {
-  if (fitted.interrupted) {
-    std::cerr << who << ": the time is up; the best density so far is in " << config.out
-              << ", the state in " << checkpoint.path()
-              << "; the same command with --resume goes on from it" << std::endl;
-    return exit_fine;
-  }
-  checkpoint.remove();
-  if (fitted.diverged) {
-    std::cerr << who << ": the loss left the finite numbers at step " << fitted.training["steps"]
-              << "; the best weights before are in " << config.out << "; try a smaller --rate"
-              << std::endl;
-    return exit_numerical;
-  }
-  if (!judged_in_part) return exit_fine;
-  std::cerr << who << ": interrupted; the density is complete, its figure is of the first rows only"
-            << std::endl;
-  return exit_interrupted;
+           const Tensor& bits, int64_t rows) {
+  const auto tell = [](const std::string& line) { std::cerr << who << ": " << line << std::endl; };
+  if (fitted.ending == Ending::time_is_up)
+    tell(text("the time is up; the best density so far is in ", config.out, ", the state in ",
+              checkpoint.path(), "; the same command with --resume goes on from it"));
+  else
+    checkpoint.remove();
+  if (fitted.ending == Ending::diverged)
+    tell(text("the loss left the finite numbers at step ", fitted.training["steps"],
+              "; the best weights before are in ", config.out, "; try a smaller --rate"));
+  const int64_t bad = at::isfinite(bits).logical_not().sum().item<int64_t>();
+  if (bad > 0)
+    tell(text("the density is in ", config.out, ", but that of ", bad, " of ", bits.size(0),
+              " rows is not a finite number; are they far from all others?"));
+  if (bits.size(0) < rows)
+    tell(text("interrupted; the density is in ", config.out, ", its figure is of the first ",
+              bits.size(0), " rows only"));
+  if (fitted.ending == Ending::diverged || bad > 0) return exit_numerical;
+  return bits.size(0) < rows ? exit_interrupted : exit_fine;
 }
 
 int run(const Arguments& arguments) {
@@ -195,13 +204,13 @@ int run(const Arguments& arguments) {
   const FlowRows rows = load_flow_rows(config.source, config.held_out, context);
   ProgressBar bar(who, arguments.run.quiet);
   TimeLimited progress(bar, config.minutes);
-  const StopSignals signals;
+  std::optional<StopSignals> signals;
   CheckpointFile checkpoint(config.out, config.deciding(), rows.description);
   if (config.density == "gaussian") checkpoint.start(arguments.resume, bar);  // of another fit
   const Fitted fitted = config.density == "gaussian"
                             ? Fitted{fit_gaussian(rows.data, config.draws, context), {}}
-                            : fit_flow(arguments, rows, checkpoint, context, progress);
-  if (fitted.interrupted && !progress.expired()) {
+                            : fit_flow(arguments, rows, checkpoint, context, progress, signals);
+  if (fitted.ending == Ending::stopped) {
     std::cerr << who << ": interrupted; the state is in " << checkpoint.path()
               << "; the same command with --resume goes on from it" << std::endl;
     return exit_interrupted;
@@ -216,7 +225,8 @@ int run(const Arguments& arguments) {
   save_density(config.out, *fitted.density, record);  // judging it may take long
   const Tensor test = rows_on(first_rows(rows.test, config.test_rows), context);
   auto generator = context.device_generator("test noise");
-  const Tensor bits = judge(*fitted.density, test, generator, bar);
+  if (!signals) signals.emplace();
+  const Tensor bits = flow_bits(*fitted.density, test, generator, bar);
   record[rows.test_name] = bits_json(bits, fitted.density->dimension());
   save_density(config.out, *fitted.density, record);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -224,7 +234,7 @@ int run(const Arguments& arguments) {
   record["file"] = config.out;
   print_result(arguments.run.format == "json" ? record.dump(2) + "\n"
                                               : result_text(config, record, elapsed.count()));
-  return end_of(fitted, config, checkpoint, bits.size(0) < test.size(0));
+  return end_of(fitted, config, checkpoint, bits, test.size(0));
 }
 
 /// The density decides the defaults of training, so it must be known before the rest is read.

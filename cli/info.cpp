@@ -34,10 +34,13 @@ std::string transforms(const Estimator& estimator) {
 std::string origin(const nlohmann::json& json) {
   const nlohmann::json& record = json.at("record");
   std::string out;
+  const int64_t threads = record.value("threads", int64_t{0});
   if (record.contains("seed"))
     out += summary_line("seed", text(record["seed"], ", fitted on ", record.value("device", "?"),
-                                     " with ", record.value("threads", 0),
-                                     record.value("threads", 0) == 1 ? " thread" : " threads"));
+                                     threads > 0 ? text(" with ", threads) : "",
+                                     threads > 1    ? " threads"
+                                     : threads == 1 ? " thread"
+                                                    : ""));
   return out + summary_line("written by", text("dre ", json.value("dre_version", "?"),
                                                ", LibTorch ", json.value("torch_version", "?")));
 }
@@ -74,7 +77,7 @@ std::string energy_info(const std::string& path, const nlohmann::json& json) {
                     summary_line("steps", text(file.record.value("steps", int64_t{0})));
   const nlohmann::json looks = file.record.value("looks", nlohmann::json::array());
   const auto direct = nlohmann::json::json_pointer("/validation/direct");
-  if (!looks.empty() && looks.back().contains(direct))
+  if (!looks.empty() && looks.back().contains(direct) && looks.back()[direct].is_object())
     out += summary_line("validation",
                         text("direct ",
                              with_error(looks.back()[direct].value("value", nan),

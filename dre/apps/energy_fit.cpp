@@ -22,11 +22,6 @@ using Clock = std::chrono::steady_clock;
 /// many steps, and how many batches a block would fill.
 constexpr int64_t noise_blocks = 8, steps_between_renewals = 50, batches_a_block = 4;
 
-/// Steps that the host sends off before it waits for the device and listens to the user.
-int64_t steps_at_once(const torch::Device& device) {
-  return device.is_cpu() ? 1 : steps_between_renewals;
-}
-
 std::unique_ptr<Objective> energy_objective(const EnergyModel& model, const std::string& matching) {
   const std::string& name = model.options().objective;
   if (const auto* score = dynamic_cast<const OneSidedVelocityScore*>(&model.score()))
@@ -111,7 +106,8 @@ class EnergyTrainer {
   double rate_at(int64_t step) const;
   double share_of_budget() const;
   double seconds() const;
-  EnergyLook look(double loss);
+  int64_t steps_of_a_round() const;
+  bool look(Progress& progress);
   NamedTensors state() const;
   void restore(const NamedTensors& state);
   void finish();
@@ -128,6 +124,8 @@ class EnergyTrainer {
   at::Generator generator_;
   NoisePoints noise_;
   Tensor loss_;  // sum over the steps since it was last read
+  double loss_since_look_ = 0;
+  int64_t steps_since_look_ = 0;
   EnergyFitResult result_;
   double seconds_before_ = 0;
   double looking_ = 0;  // seconds spent on looks
@@ -198,28 +196,42 @@ void EnergyTrainer::run_steps(CapturedStep& captured, int64_t count) {
   if (result_.steps % steps_between_renewals == 0) noise_.renew();
 }
 
-EnergyLook EnergyTrainer::look(double loss) {
+/// The host sends off some steps before it waits for the device and listens to the user.
+int64_t EnergyTrainer::steps_of_a_round() const {
+  const int64_t every = options_.train.evaluate_every;
+  const int64_t at_once = context_.device.is_cpu() ? 1 : steps_between_renewals;
+  return std::min({at_once - result_.steps % at_once, options_.train.steps - result_.steps,
+                   every - result_.steps % every});
+}
+
+/// False where a stop was asked for; a run that goes on then looks first.
+bool EnergyTrainer::look(Progress& progress) {
   const torch::NoGradGuard no_grad;
   const Swapped averaged(weights_, adam_.average());
   EnergyEvaluateOptions options = options_.looks;
   options.half = options_.half;
-  auto generator = context_.device_generator("looks");  // the same noise at every look
-  Progress silent;
-  const double now = seconds();
+  auto generator = context_.device_generator("looks");      // the same noise at every look
+  if (context_.device.is_cpu()) options.rows_at_once = 20;  // a stop waits for no more
+  const double now = seconds(), loss = loss_since_look_ / static_cast<double>(steps_since_look_);
   EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}, {}};
-  out.report = evaluate_energy(model_, validation_, options, generator, silent);
-  if (has_flow(model_))
+  out.report = evaluate_energy(model_, validation_, options, generator, progress);
+  if (out.report.finished && has_flow(model_))
     out.samples = energy_pixels(
         model_, flow_samples(model_, options_.look_samples, options.flow_steps, generator));
   model_.network().set_half(options_.half);
   looking_ += seconds() - now;
-  return out;
+  if (!out.report.finished) return false;
+  result_.looks.push_back(std::move(out));
+  loss_since_look_ = 0, steps_since_look_ = 0;
+  return true;
 }
 
 NamedTensors EnergyTrainer::state() const {
   NamedTensors all = {{"weights", weights_.detach().clone().cpu()},
                       {"generator", generator_.get_state()},
                       {"steps", torch::tensor(result_.steps)},
+                      {"loss_since_look", torch::tensor(loss_since_look_, torch::kFloat64)},
+                      {"steps_since_look", torch::tensor(steps_since_look_)},
                       {"seconds", torch::tensor({seconds(), looking_}, torch::kFloat64)}};
   if (model_.space().between_images())
     all.emplace_back("oldest_noise", torch::tensor(noise_.oldest()));
@@ -244,6 +256,8 @@ void EnergyTrainer::restore(const NamedTensors& state) {
   adam_.restore(under(state, "adam"));
   if (options_.times == "history") history_.restore(under(state, "times"));
   result_.steps = at(state, "steps").item<int64_t>();
+  loss_since_look_ = at(state, "loss_since_look").item<double>();
+  steps_since_look_ = at(state, "steps_since_look").item<int64_t>();
   if (model_.space().between_images()) noise_.begin_at(at(state, "oldest_noise").item<int64_t>());
   seconds_before_ = at(state, "seconds")[0].item<double>();
   looking_ = at(state, "seconds")[1].item<double>();
@@ -265,28 +279,26 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
   if (!calls.resume.empty()) restore(calls.resume);
   model_.network().set_half(options_.half);
   CapturedStep captured([this] { step(); }, context_.device, {generator_}, options_.graph);
-  const int64_t every = options_.train.evaluate_every;
-  const int64_t at_once = steps_at_once(context_.device);
-  progress.begin("training", options_.train.steps);
-  double loss = 0;
-  int64_t since = 0;
-  while (share_of_budget() < 1 && result_.finite && !result_.interrupted) {
-    const int64_t count =
-        std::min({at_once - result_.steps % at_once, options_.train.steps - result_.steps,
-                  every - result_.steps % every});
+  const auto begin = [&] { progress.begin("training", options_.train.steps); };
+  begin();
+  while (result_.finite && !result_.interrupted) {
+    const bool spent = share_of_budget() >= 1;
+    if (steps_since_look_ > 0 && (spent || result_.steps % options_.train.evaluate_every == 0)) {
+      result_.interrupted = !look(progress);
+      begin();
+      if (!result_.interrupted && calls.look) calls.look(result_.looks.back());
+      if (calls.save) calls.save(state());
+    }
+    if (spent || result_.interrupted) break;
+    const int64_t count = steps_of_a_round();
     run_steps(captured, count);
     const double sum = loss_.item<double>();
     loss_.zero_();
-    loss += sum, since += count;
+    loss_since_look_ += sum, steps_since_look_ += count;
     result_.finite = std::isfinite(sum);
     progress.advance(result_.steps, text("loss ", sum / static_cast<double>(count)));
-    const bool due = result_.steps % every == 0 || share_of_budget() >= 1;
-    result_.interrupted = !due && progress.stop_requested();
-    if (result_.interrupted && result_.finite && calls.save) calls.save(state());
-    if (!due || !result_.finite) continue;
-    result_.looks.push_back(look(loss / static_cast<double>(since)));
-    loss = 0, since = 0;
-    if (calls.look) calls.look(result_.looks.back());
+    if (!result_.finite || share_of_budget() >= 1 || !progress.stop_requested()) continue;
+    result_.interrupted = true;
     if (calls.save) calls.save(state());
   }
   progress.end();

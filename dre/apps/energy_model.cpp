@@ -177,8 +177,11 @@ void EnergyOptions::check() const {
   const int64_t usual =
       objective == "velocity" ? ResidualUnetOptions().groups : UnetOptions().groups;
   const int64_t norm = groups > 0 ? groups : usual;
-  dre::check(width % norm == 0, "width ", width, " does not make ", norm,
-             " equal groups of channels; choose a multiple of ", norm, ", or other --groups");
+  const int64_t first = objective == "velocity" ? norm : std::min<int64_t>(4, norm);
+  dre::check(width % norm == 0 && width % first == 0, "width ", width, " does not make ", norm,
+             " equal groups of channels",
+             first < norm ? text(" and ", first, " in the first level") : "",
+             "; choose a multiple, or other --groups");
 }
 
 Names energy_objectives() { return names_of(recipes()); }

@@ -66,10 +66,9 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names, Group
   const Encoding& encoding = plan.encoding;
   const auto found_here = encoding_warnings(plan);
   groups.warnings.insert(groups.warnings.end(), found_here.begin(), found_here.end());
-  check_data(!encoding.names().empty(),
-             "no column of a group can be used: ", listed({frame.columns[from].name}),
-             " and those behind it hold one value, none, or a "
-             "different text in every row");
+  Strings reasons;
+  for (const auto& [code, message] : found_here) reasons.push_back(message);
+  check_data(!encoding.names().empty(), "no column of a group can be used: ", join(reasons, "; "));
   const Tensor values = encoding.encode(part).values;
   const Samples samples = make_samples(values, {}, "the table");
   const ConstantColumns found = constant_columns(samples, samples, encoding.names());
@@ -93,12 +92,26 @@ Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names, Group
 }
 
 /// The smallest model is one of (folds - 1) / 2 folds, see Measuring::rate_by_half.
+int64_t rows_needed_in_folds(int64_t columns, int64_t folds) {
+  const int64_t used = (folds - 1) / 2;
+  return (rows_needed(columns) + used - 1) / used * folds;
+}
+
 void check_rows(const Groups& groups, int64_t folds) {
-  const int64_t columns = groups.x.size(1) + groups.y.size(1), used = (folds - 1) / 2;
-  const int64_t needed = (rows_needed(columns) + used - 1) / used * folds;
+  const int64_t columns = groups.x.size(1) + groups.y.size(1);
+  const int64_t needed = rows_needed_in_folds(columns, folds);
   check_data(groups.x.size(0) >= needed, "too few rows: ", columns,
              " columns, as they are encoded, need at least ", needed, " rows, but there are ",
              groups.x.size(0), "; add rows or name fewer columns");
+}
+
+/// So few rows that no number of folds helps are refused before their columns are judged: in one
+/// row every column is constant.
+void check_any_rows(int64_t rows) {
+  constexpr int64_t columns = 2;
+  check_data(rows >= rows_needed(columns), "too few rows: ", columns, " columns need at least ",
+             rows_needed_in_folds(columns, CrossFitOptions().folds), " rows, but there are ", rows,
+             "; add rows");
 }
 
 /// Columns whose kind is given must be among those that are used.
@@ -329,6 +342,7 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   check_named("--categorical", options.categorical, columns);
   check_named("--numeric", options.numeric, columns);
   const Frame frame = read_columns(options, columns, counted);
+  check_any_rows(frame.rows);
   Groups out;
   out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out);
   out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names, out);
@@ -341,8 +355,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   if (one_fixes_the_other(out.x, out.y))
     out.warnings.push_back(
         {"no-bound",
-         "columns of one group fix a column of the other exactly: the information has "
-         "no bound, and the number is what these rows could show of it"});
+         "as far as these rows show, a column of one group is a function of the other group: the "
+         "information has no bound, and the number is what these rows support"});
   return out;
 }
 

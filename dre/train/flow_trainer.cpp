@@ -36,6 +36,25 @@ Tensor row_bits(const Density& density, const Tensor& x, const Tensor& noise) {
   return bits_per_dimension(log_prob, at::zeros_like(log_prob), x.size(1));
 }
 
+Tensor bits_in_blocks(const Density& density, const Tensor& x, at::Generator& generator,
+                      int64_t block, Progress& progress) {
+  const torch::NoGradGuard no_grad;
+  check_rows(x, density.dimension());
+  std::vector<Tensor> bits;
+  int64_t done = 0;
+  progress.begin("judging", x.size(0));
+  for (const auto& rows : x.split(block)) {
+    const Tensor noise =
+        are_pixels(rows) ? uniform(rows.sizes(), density.options(), generator) : Tensor();
+    bits.push_back(row_bits(density, rows, noise).to(torch::kCPU, torch::kFloat64));
+    done += rows.size(0);
+    progress.advance(done, text(done, " rows"));
+    if (progress.stop_requested()) break;
+  }
+  progress.end();
+  return at::cat(bits);
+}
+
 }  // namespace
 
 TrainOptions flow_train_options(const std::string& recipe) {
@@ -52,26 +71,12 @@ Tensor rows_on(const Tensor& x, const Context& context) {
 
 Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block) {
   Progress silent;
-  return flow_bits(density, x, generator, block, silent);
+  return bits_in_blocks(density, x, generator, block, silent);
 }
 
-Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block,
+Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator,
                  Progress& progress) {
-  const torch::NoGradGuard no_grad;
-  check_rows(x, density.dimension());
-  std::vector<Tensor> bits;
-  int64_t done = 0;
-  progress.begin("judging", x.size(0));
-  for (const auto& rows : x.split(block)) {
-    const Tensor noise =
-        are_pixels(rows) ? uniform(rows.sizes(), density.options(), generator) : Tensor();
-    bits.push_back(row_bits(density, rows, noise).to(torch::kCPU, torch::kFloat64));
-    done += rows.size(0);
-    progress.advance(done, text(done, " rows"));
-    if (progress.stop_requested()) break;
-  }
-  progress.end();
-  return at::cat(bits);
+  return bits_in_blocks(density, x, generator, x.is_cpu() ? 200 : 1000, progress);
 }
 
 void start_flow(Flow& flow, const FlowData& data, const Context& context) {
@@ -188,8 +193,7 @@ bool FlowTrainer::evaluate(double train_loss, Progress& progress) {
   const Swapped averaged(flow_.parameters().flat(), adam_.average());
   // The same noise at every look: differences between looks are then the weights' alone.
   auto generator = context_.device_generator("held-out noise");
-  const int64_t block = context_.device.is_cpu() ? 200 : 1000;
-  const Tensor bits = flow_bits(flow_, held_out_, generator, block, progress);
+  const Tensor bits = flow_bits(flow_, held_out_, generator, progress);
   if (bits.size(0) < held_out_.size(0)) return false;
   const double loss = bits.mean().item<double>();
   result_.curve.push_back({result_.steps, train_loss, loss});

@@ -31,8 +31,9 @@ Tensor rows_on(const Tensor& x, const Context& context);
 Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator,
                  int64_t block = 1000);
 
-/// The same, telling how far it is; only of the rows until then where a stop is asked for.
-Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator, int64_t block,
+/// The same, telling how far it is; only of the rows until then where a stop is asked for. On the
+/// CPU blocks are so small that a stop does not wait long.
+Tensor flow_bits(const Density& density, const Tensor& x, at::Generator& generator,
                  Progress& progress);
 
 /// Initialises a fresh flow by the training rows.

@@ -355,11 +355,13 @@ TEST(MutualInformation, GroupsAreNamedOrCounted) {
   EXPECT_EQ(counted.x_names, Strings{"a"});
   EXPECT_EQ(counted.y_names, (Strings{"b = v", "c"}));
   GroupsOptions headless;
-  headless.data = directory.write("h.csv", "1.5,2,0\n2.5,4,1\n0.5,7,1\n");
+  std::string numbers_alone;
+  for (int i = 0; i < 12; ++i) numbers_alone += text(1.5 + i * 7 % 12, ",", i, ",", i % 2, "\n");
+  headless.data = directory.write("h.csv", numbers_alone);
   const Groups numbers = load_groups(headless, 2, 1);
   EXPECT_EQ(numbers.x_names, (Strings{"x0", "x1"}));
   EXPECT_EQ(numbers.x[0][0].item<double>(), 1.5);
-  EXPECT_EQ(numbers.y.size(0), 3);
+  EXPECT_EQ(numbers.y.size(0), 12);
   headless.x = {"x0"};
   headless.y = {"x1"};
   expect_contains(message_of([&] { load_groups(headless); }), {"first line holds numbers only"});

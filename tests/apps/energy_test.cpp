@@ -283,27 +283,33 @@ TEST_P(EnergyBridge, SavedModelsSayTheSame) {
   EXPECT_THROW(load_energy(directory.path("bad.safetensors")), Error);
 }
 
+/// Stopped after a step, or where a look is due.
 TEST_P(EnergyBridge, AResumedFitEndsInTheSameWeights) {
-  const EnergyFitOptions options = few_steps(12);
-  Progress silent;
-  EnergySet whole = make_set();
-  fit_energy(*whole.model, {whole.train, whole.validation}, options, silent);
-  NamedTensors state;
-  EnergyFitCalls calls;
-  calls.save = [&](const NamedTensors& saved) { state = saved; };
-  EnergySet part = make_set();
-  StopAfter stop(1);
-  EXPECT_TRUE(
-      fit_energy(*part.model, {part.train, part.validation}, options, stop, calls).interrupted);
-  ASSERT_FALSE(state.empty());
-  EnergySet rest = make_set();
-  EnergyFitCalls resume;
-  resume.resume = state;
-  const EnergyFitResult result =
-      fit_energy(*rest.model, {rest.train, rest.validation}, options, silent, resume);
-  EXPECT_EQ(result.steps, 12);
-  EXPECT_TRUE(torch::equal(whole.model->network().parameters().flat(),
-                           rest.model->network().parameters().flat()));
+  for (const int64_t every : {1, 4}) {
+    EnergyFitOptions options = few_steps(12);
+    options.train.evaluate_every = every;
+    Progress silent;
+    EnergySet whole = make_set();
+    const EnergyFitResult expected =
+        fit_energy(*whole.model, {whole.train, whole.validation}, options, silent);
+    NamedTensors state;
+    EnergyFitCalls calls;
+    calls.save = [&](const NamedTensors& saved) { state = saved; };
+    EnergySet part = make_set();
+    StopAfter stop(1);
+    EXPECT_TRUE(
+        fit_energy(*part.model, {part.train, part.validation}, options, stop, calls).interrupted);
+    ASSERT_FALSE(state.empty());
+    EnergySet rest = make_set();
+    EnergyFitCalls resume;
+    resume.resume = state;
+    const EnergyFitResult result =
+        fit_energy(*rest.model, {rest.train, rest.validation}, options, silent, resume);
+    EXPECT_EQ(result.steps, 12);
+    EXPECT_EQ(result.looks.back().loss, expected.looks.back().loss);
+    EXPECT_TRUE(torch::equal(whole.model->network().parameters().flat(),
+                             rest.model->network().parameters().flat()));
+  }
 }
 
 /// Blocks of noise images that are renewed between steps reach a step that was recorded before.

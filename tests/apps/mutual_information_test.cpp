@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "dre/apps/support.h"
 #include "tests/apps/numeric_sides.h"
 #include "tests/data/files.h"
 
@@ -55,6 +56,88 @@ TEST(InformationOfCategories, EndsAtTheirEntropy) {
   const Divergence free = mutual_information(same, quick, silent).information;
   EXPECT_GT(free.value, of_level);
   EXPECT_EQ(free.low, capped.low);
+}
+
+/// What is neither a line nor monotone has no bound all the same.
+TEST(InformationOfFunctions, HasNoBound) {
+  for (const int64_t n : {200, 2000, 20'000}) {
+    auto generator = stream("function", static_cast<uint64_t>(n));
+    const Tensor x = rows(n, 1, 0, generator), other = rows(n, 2, 0, generator);
+    for (const Tensor& y : {x.square(), x.abs(), (3 * x).sin(), x.clamp_min(0), (-x * x).exp()}) {
+      EXPECT_TRUE(one_fixes_the_other(x, y));
+      EXPECT_TRUE(one_fixes_the_other(y, x));
+      EXPECT_TRUE(one_fixes_the_other(torch::cat({other, x}, 1), torch::cat({y, other}, 1)));
+    }
+    EXPECT_TRUE(one_fixes_the_other(other, other.prod(1, true)));
+    const Tensor grid = torch::linspace(-3, 3, n, torch::kFloat64).unsqueeze(1);
+    EXPECT_TRUE(one_fixes_the_other(grid, grid.square()));  // which has every value twice
+  }
+}
+
+TEST(InformationOfFunctions, WithNoiseHasOne) {
+  for (const int64_t n : {200, 2000, 20'000}) {
+    auto generator = stream("noise", static_cast<uint64_t>(n));
+    const Tensor x = rows(n, 1, 0, generator), noise = rows(n, 1, 0, generator);
+    const Tensor cauchy = noise / rows(n, 1, 0, generator), other = rows(n, 2, 0, generator);
+    for (const double rho : {0.99, 0.999, 0.9999})
+      EXPECT_FALSE(one_fixes_the_other(x, rho * x + std::sqrt(1 - rho * rho) * noise)) << rho;
+    for (const Tensor& y : {x.square() + 0.05 * noise, cauchy, x + 0.05 * cauchy,
+                            (10 * noise).exp(), at::where(x > 0, noise + 6, noise)})
+      EXPECT_FALSE(one_fixes_the_other(x, y));
+    EXPECT_FALSE(one_fixes_the_other(other, other.prod(1, true) + 0.05 * noise));
+  }
+}
+
+/// Their entropy bounds it, be the relation as exact as it may.
+TEST(InformationOfFunctions, OfValuesThatRepeatHasOne) {
+  for (const int64_t n : {200, 2000, 20'000}) {
+    auto generator = stream("ties", static_cast<uint64_t>(n));
+    const Tensor x = rows(n, 1, 0, generator), rounded = (100 * x).round() / 100;
+    EXPECT_FALSE(one_fixes_the_other(rounded, rounded.square()));
+    EXPECT_FALSE(one_fixes_the_other(x, rounded.square()));
+    EXPECT_FALSE(one_fixes_the_other((5 * x).round(), x + (5 * x).round()));
+    EXPECT_FALSE(one_fixes_the_other(x, (x > 0).to(torch::kFloat64)));
+    const Tensor level = torch::arange(n).floor_divide(3).to(torch::kFloat64).unsqueeze(1);
+    EXPECT_FALSE(one_fixes_the_other(level.square(), level + 1e-6 * x));
+  }
+}
+
+TEST(InformationOfFunctions, IsToldAsThatOfEqualColumns) {
+  const Directory directory;
+  std::string csv = "x,square,same,level\n";
+  for (int i = 0; i < 200; ++i) {
+    const double x = 0.01 * (i * 77 % 200) - 0.7;
+    csv += text(x, ",", x * x, ",", 2 * x + 1, ",", i % 3, "\n");
+  }
+  GroupsOptions options;
+  options.data = directory.write("t.csv", csv);
+  options.x = {"x"};
+  const auto told = [&](const char* y) {
+    options.y = {y};
+    return load_groups(options).warnings;
+  };
+  ASSERT_EQ(told("square").size(), 1);
+  EXPECT_EQ(told("square")[0].code, "no-bound");
+  expect_contains(told("square")[0].message, {"is a function of", "no bound", "rows support"});
+  ASSERT_EQ(told("same").size(), 1);
+  EXPECT_EQ(told("same")[0].message, told("square")[0].message);
+  EXPECT_TRUE(told("level").empty());
+}
+
+TEST(InformationOfNothing, SaysWhatIsMissing) {
+  const Directory directory;
+  GroupsOptions options;
+  options.x = {"x", "u"};
+  options.y = {"y"};
+  options.data = directory.write("one.csv", "x,u,y\n1,3,2\n");
+  expect_contains(message_of([&] { load_groups(options); }),
+                  {"too few rows", "at least 25 rows, but there are 1"});
+  std::string csv = "x,u,y\n";
+  for (int i = 0; i < 40; ++i) csv += text(",same,", i, "\n");
+  options.data = directory.write("empty.csv", csv);
+  expect_contains(message_of([&] { load_groups(options); }),
+                  {"no column of a group can be used", "column x is without any value",
+                   "column u is constant"});
 }
 
 }  // namespace

@@ -178,14 +178,14 @@ TEST(FlowBits, BlocksDoNotMatter) {
 TEST(FlowBits, AStopLeavesTheRowsUntilThen) {
   Job job("copula", log_normal_data(), short_run(5));
   auto generator = context.generator("unused");
-  const Tensor x = log_normal_rows(100, "rows").to(torch::kFloat32);
+  const Tensor x = log_normal_rows(500, "rows").to(torch::kFloat32);
   class : public Progress {
     void advance(int64_t done, const std::string&) override { done_ = done; }
-    bool stop_requested() override { return done_ >= 30; }
+    bool stop_requested() override { return done_ >= 300; }
     int64_t done_ = 0;
   } stop;
-  EXPECT_TRUE(torch::allclose(flow_bits(job.flow, x, generator, 20, stop),
-                              flow_bits(job.flow, x, generator, 20).slice(0, 0, 40)));
+  EXPECT_TRUE(torch::allclose(flow_bits(job.flow, x, generator, stop),
+                              flow_bits(job.flow, x, generator).slice(0, 0, 400)));
 }
 
 }  // namespace
