@@ -59,8 +59,9 @@ std::string eval_text(const EnergyReport& report) {
       summary_line("direct",
                    text(bits_text(report.direct),
                         ", which believes that the energy is normalised; --anneal tests it")) +
-      summary_line("corrected", text(bits_text(report.corrected), ", ", report.direct_evaluations,
-                                     " evaluations"));
+      summary_line("corrected",
+                   text(bits_text(report.corrected), ", ", report.direct_evaluations,
+                        report.direct_evaluations == 1 ? " evaluation" : " evaluations"));
   if (report.flow_evaluations > 0)
     lines += summary_line("flow, variance head", bits_text(report.flow_by_variance)) +
              summary_line("flow, exact", text(bits_text(report.flow), ", ", report.flow_evaluations,

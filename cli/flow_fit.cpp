@@ -162,10 +162,12 @@ std::string result_text(const FitConfig& config, const nlohmann::json& record, d
     out += summary_line("training",
                         text(training["status"].get<std::string>(), ", ", training["steps"],
                              " steps, best at ", training["best_step"]));
-  const bool chosen_by = record.contains("held_out");
-  return out + bits_text(record[chosen_by ? "held_out" : "test"]) +
-         (chosen_by ? summary_line("rows", "held out of training; by them its best step was chosen")
-                    : "") +
+  const bool held_out = record.contains("held_out");
+  const std::string rows =
+      text("held out of the fit",
+           record["training"].is_object() ? "; by them its best step was chosen" : "");
+  return out + bits_text(record[held_out ? "held_out" : "test"]) +
+         (held_out ? summary_line("rows", rows) : "") +
          summary_line("seconds", short_number(seconds)) + summary_line("file", config.out);
 }
 
