@@ -1,8 +1,10 @@
 #include "cli/checkpoint.h"
 
 #include <filesystem>
+#include <iostream>
 #include <utility>
 
+#include "cli/command.h"
 #include "dre/base/error.h"
 #include "dre/base/version.h"
 #include "dre/data/safetensors.h"
@@ -34,11 +36,15 @@ bool CheckpointFile::exists() const { return std::filesystem::exists(path_); }
 void CheckpointFile::save(const NamedTensors& state) {
   const nlohmann::json json = {{"dre_version", version()}, {"options", options_}, {"data", data_}};
   save_safetensors(path_, {state, {{metadata_name, json.dump()}}});
-  saved_ = true;
+  holds_state_ = true;
 }
 
-NamedTensors CheckpointFile::start(bool resume, Progress& progress) const {
-  if (resume && exists()) return load();
+NamedTensors CheckpointFile::start(bool resume, Progress& progress) {
+  if (resume && exists()) {
+    NamedTensors state = load();
+    holds_state_ = true;
+    return state;
+  }
   if (resume)
     progress.warn("no-checkpoint",
                   text("there is no ", path_, "; the fit starts from the beginning"));
@@ -68,6 +74,16 @@ NamedTensors CheckpointFile::load() const {
 void CheckpointFile::remove() const {
   std::error_code ignored;  // the fit is done; a file that stays does no harm
   std::filesystem::remove(path_, ignored);
+}
+
+std::string CheckpointFile::where_it_stands() const {
+  if (!holds_state_) return "nothing was saved";
+  return text("the state is in ", path_, "; the same command with --resume goes on from it");
+}
+
+int CheckpointFile::report_stop(const char* who) const {
+  std::cerr << who << ": interrupted; " << where_it_stands() << std::endl;
+  return exit_interrupted;
 }
 
 }  // namespace dre::cli

@@ -18,14 +18,19 @@ class CheckpointFile final {
   const std::string& path() const { return path_; }
 
   void save(const NamedTensors& state);
-  bool saved() const { return saved_; }
 
   /// What a run starts from: the state, or nothing where none is wanted or there is none, with a
   /// warning where that may surprise. Usage error where the options differ, data error where the
   /// data or the file itself do.
-  NamedTensors start(bool resume, Progress& progress) const;
+  NamedTensors start(bool resume, Progress& progress);
 
   void remove() const;
+
+  /// "the state is in ...", with the way to go on from it; where there is none, that.
+  std::string where_it_stands() const;
+
+  /// Tells where a stopped fit stands; the exit code.
+  int report_stop(const char* who) const;
 
  private:
   bool exists() const;
@@ -33,7 +38,7 @@ class CheckpointFile final {
 
   std::string path_;
   nlohmann::json options_, data_;
-  bool saved_ = false;
+  bool holds_state_ = false;  // of this fit
 };
 
 }  // namespace dre::cli

@@ -2,7 +2,6 @@
 #include <ATen/Parallel.h>
 
 #include <fstream>
-#include <iostream>
 
 #include "cli/actions.h"
 #include "cli/checkpoint.h"
@@ -167,11 +166,7 @@ int fit_ebm_action(int argc, char** argv) {
   if (!result.finite)
     fail(Error::Kind::numerical, "the loss left the finite numbers at step ", result.steps,
          "; try a smaller --rate");
-  if (result.interrupted) {
-    std::cerr << who << ": interrupted; the state is in " << checkpoint.path()
-              << "; the same command with --resume goes on from it" << std::endl;
-    return exit_interrupted;
-  }
+  if (result.interrupted) return checkpoint.report_stop(who);
   nlohmann::json record = fit_record(config, origin, result, model, log.looks());
   save_energy(config.out, model, record);
   checkpoint.remove();

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <iostream>
 
 #include "cli/checkpoint.h"
 #include "cli/command.h"
@@ -116,15 +115,6 @@ FitResult run_training(const FitConfig& config, const Sides& sides, CheckpointFi
   return fit(sides.numerator, sides.denominator, sides.names, config.fit, progress, checkpointing);
 }
 
-int report_interruption(const CheckpointFile& checkpoint) {
-  std::cerr << who << ": interrupted; "
-            << (checkpoint.saved() ? text("the state is in ", checkpoint.path(),
-                                          "; the same command with --resume goes on from it")
-                                   : "nothing was saved")
-            << std::endl;
-  return exit_interrupted;
-}
-
 std::string result_text(const Arguments& arguments, const nlohmann::json& record, double seconds) {
   if (arguments.run.format == "text")
     return summary(record) + summary_line("seconds", short_number(seconds)) +
@@ -147,7 +137,7 @@ int run(const Arguments& arguments) {
   CheckpointFile checkpoint(config.out, to_json(config.fit), sides.description);
   const StopSignals signals;
   FitResult result = run_training(config, sides, checkpoint, arguments.resume, progress);
-  if (result.interrupted) return report_interruption(checkpoint);
+  if (result.interrupted) return checkpoint.report_stop(who);
   warn_of_training(result, progress);
   const Diagnostics found = diagnose_fit(result, sides, config.fit, progress);
   for (const auto& [code, message] : found.warnings) progress.warn(code, message);

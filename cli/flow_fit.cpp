@@ -177,8 +177,8 @@ int end_of(const Fitted& fitted, const FitConfig& config, const CheckpointFile& 
            const Tensor& bits, int64_t rows) {
   const auto tell = [](const std::string& line) { std::cerr << who << ": " << line << std::endl; };
   if (fitted.ending == Ending::time_is_up)
-    tell(text("the time is up; the best density so far is in ", config.out, ", the state in ",
-              checkpoint.path(), "; the same command with --resume goes on from it"));
+    tell(text("the time is up; the best density so far is in ", config.out, "; ",
+              checkpoint.where_it_stands()));
   else
     checkpoint.remove();
   if (fitted.ending == Ending::diverged)
@@ -212,11 +212,7 @@ int run(const Arguments& arguments) {
   const Fitted fitted = config.density == "gaussian"
                             ? Fitted{fit_gaussian(rows.data, config.draws, context), {}}
                             : fit_flow(arguments, rows, checkpoint, context, progress, signals);
-  if (fitted.ending == Ending::stopped) {
-    std::cerr << who << ": interrupted; the state is in " << checkpoint.path()
-              << "; the same command with --resume goes on from it" << std::endl;
-    return exit_interrupted;
-  }
+  if (fitted.ending == Ending::stopped) return checkpoint.report_stop(who);
   nlohmann::json record = {{"options", config.deciding()},
                            {"data", rows.description},
                            {"training", fitted.training},

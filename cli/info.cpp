@@ -1,6 +1,5 @@
 /// dre info: what a model file holds.
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "cli/command.h"
@@ -16,8 +15,6 @@
 
 namespace dre::cli {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// "zscore of x, y; rank of income"
 std::string transforms(const Estimator& estimator) {
@@ -77,12 +74,9 @@ std::string energy_info(const std::string& path, const nlohmann::json& json) {
                     summary_line("steps", text(file.record.value("steps", int64_t{0})));
   const nlohmann::json looks = file.record.value("looks", nlohmann::json::array());
   const auto direct = nlohmann::json::json_pointer("/validation/direct");
-  if (!looks.empty() && looks.back().contains(direct) && looks.back()[direct].is_object())
-    out += summary_line("validation",
-                        text("direct ",
-                             with_error(looks.back()[direct].value("value", nan),
-                                        looks.back()[direct].value("standard_error", nan)),
-                             " bits"));
+  if (!looks.empty() && looks.back().contains(direct))
+    out +=
+        summary_line("validation", text("direct ", measured_text(looks.back()[direct]), " bits"));
   return out + origin(json);
 }
 

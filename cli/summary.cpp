@@ -37,10 +37,6 @@ std::vector<std::string> words(const Json& json, const char* name) {
   return out;
 }
 
-std::string measured(const Json& json) {
-  return with_error(number(json, "value"), number(json, "standard_error"));
-}
-
 std::string two_decimals(double value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.2f", value);
@@ -100,7 +96,7 @@ std::string method_lines(const Json& record) {
 }
 
 std::string weight_line(const char* name, const Json& check) {
-  std::string out = text(measured(part(check, "mean")), " (should be 1)");
+  std::string out = text(measured_text(part(check, "mean")), " (should be 1)");
   if (std::isfinite(number(check, "pareto_k")))
     out += text(", Pareto k ", two_decimals(number(check, "pareto_k")), " (good below ",
                 two_decimals(number(check, "pareto_threshold")), ")");
@@ -119,7 +115,7 @@ std::string reweighting_line(const Json& auc) {
   return summary_line("reweighted",
                       known ? text("a fresh classifier tells the numerator from the weighted "
                                    "denominator with AUC ",
-                                   measured(auc), " (should be 0.5)")
+                                   measured_text(auc), " (should be 0.5)")
                             : "too few rows are left to ask a fresh classifier");
 }
 
@@ -136,8 +132,10 @@ std::string diagnostics_lines(const Json& found) {
   out += summary_line(
       "held-out",
       "the lines below are about rows that no network has seen; moments are of all rows");
-  out += summary_line("KL(num||den)", measured(part(found, "kl_numerator_denominator")) + " nats");
-  out += summary_line("KL(den||num)", measured(part(found, "kl_denominator_numerator")) + " nats");
+  out += summary_line("KL(num||den)",
+                      measured_text(part(found, "kl_numerator_denominator")) + " nats");
+  out += summary_line("KL(den||num)",
+                      measured_text(part(found, "kl_denominator_numerator")) + " nats");
   out += weight_line("E_den[r]", part(found, "ratio_on_denominator"));
   out += weight_line("E_num[1/r]", part(found, "inverse_ratio_on_numerator"));
   if (found.contains("auc_after_reweighting"))
@@ -156,6 +154,10 @@ std::string diagnostics_lines(const Json& found) {
 }
 
 }  // namespace
+
+std::string measured_text(const Json& json) {
+  return with_error(number(json, "value"), number(json, "standard_error"));
+}
 
 std::string summary_line(const std::string& name, const std::string& value) {
   constexpr size_t width = 14;
