@@ -36,15 +36,10 @@ bool CheckpointFile::exists() const { return std::filesystem::exists(path_); }
 void CheckpointFile::save(const NamedTensors& state) {
   const nlohmann::json json = {{"dre_version", version()}, {"options", options_}, {"data", data_}};
   save_safetensors(path_, {state, {{metadata_name, json.dump()}}});
-  holds_state_ = true;
 }
 
-NamedTensors CheckpointFile::start(bool resume, Progress& progress) {
-  if (resume && exists()) {
-    NamedTensors state = load();
-    holds_state_ = true;
-    return state;
-  }
+NamedTensors CheckpointFile::start(bool resume, Progress& progress) const {
+  if (resume && exists()) return load();
   if (resume)
     progress.warn("no-checkpoint",
                   text("there is no ", path_, "; the fit starts from the beginning"));
@@ -77,7 +72,6 @@ void CheckpointFile::remove() const {
 }
 
 std::string CheckpointFile::where_it_stands() const {
-  if (!holds_state_) return "nothing was saved";
   return text("the state is in ", path_, "; the same command with --resume goes on from it");
 }
 

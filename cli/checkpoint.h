@@ -22,14 +22,14 @@ class CheckpointFile final {
   /// What a run starts from: the state, or nothing where none is wanted or there is none, with a
   /// warning where that may surprise. Usage error where the options differ, data error where the
   /// data or the file itself do.
-  NamedTensors start(bool resume, Progress& progress);
+  NamedTensors start(bool resume, Progress& progress) const;
 
   void remove() const;
 
-  /// "the state is in ...", with the way to go on from it; where there is none, that.
+  /// "the state is in ...", with the way to go on from it.
   std::string where_it_stands() const;
 
-  /// Tells where a stopped fit stands; the exit code.
+  /// Tells where a stopped fit, which has saved its state, stands; the exit code.
   int report_stop(const char* who) const;
 
  private:
@@ -38,7 +38,6 @@ class CheckpointFile final {
 
   std::string path_;
   nlohmann::json options_, data_;
-  bool holds_state_ = false;  // of this fit
 };
 
 }  // namespace dre::cli

@@ -63,7 +63,9 @@ std::string eval_text(const EnergyReport& report) {
                    text(bits_text(report.corrected), ", ", report.direct_evaluations,
                         report.direct_evaluations == 1 ? " evaluation" : " evaluations"));
   if (report.flow_evaluations > 0)
-    lines += summary_line("flow, variance head", bits_text(report.flow_by_variance)) +
+    lines += summary_line("direct, exact divergence",
+                          text(bits_text(report.direct_exact), ", not corrected")) +
+             summary_line("flow, variance head", bits_text(report.flow_by_variance)) +
              summary_line("flow, exact", text(bits_text(report.flow), ", ", report.flow_evaluations,
                                               " evaluations")) +
              summary_line("disagreement", bits_text(report.disagreement));

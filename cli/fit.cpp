@@ -59,7 +59,8 @@ void add_flags(CLI::App& app, Flags& flags, Arguments& arguments) {
 
 nlohmann::json training_json(const FitResult& result) {
   nlohmann::json out = nlohmann::json::array();
-  for (const auto& report : result.members) {
+  for (size_t i = 0; i < result.members.size(); ++i) {
+    const MemberReport& report = result.members[i];
     const TrainResult& training = report.training;
     nlohmann::json curve = nlohmann::json::array();
     for (const auto& point : training.curve)
@@ -68,6 +69,7 @@ nlohmann::json training_json(const FitResult& result) {
         {"method", report.method},
         {"bridge", report.bridge},
         {"kept", report.kept},
+        {"weight", result.estimator.members()[i].weight},
         {"status", describe(training.status)},
         {"steps", training.steps},
         {"best_step", training.best_step},

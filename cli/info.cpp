@@ -74,7 +74,7 @@ std::string energy_info(const std::string& path, const nlohmann::json& json) {
                     summary_line("steps", text(file.record.value("steps", int64_t{0})));
   const nlohmann::json looks = file.record.value("looks", nlohmann::json::array());
   const auto direct = nlohmann::json::json_pointer("/validation/direct");
-  if (!looks.empty() && looks.back().contains(direct))
+  if (!looks.empty() && looks.back().contains(direct) && looks.back()[direct].is_object())
     out +=
         summary_line("validation", text("direct ", measured_text(looks.back()[direct]), " bits"));
   return out + origin(json);

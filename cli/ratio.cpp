@@ -41,7 +41,8 @@ struct RatioConfig {
 };
 
 struct Counts {
-  int64_t rows = 0, not_finite = 0, unseen = 0;
+  int64_t rows = 0, unseen = 0;
+  int64_t not_finite = 0, first_not_finite = 0;  // rows from 1
   Status status = Status::ok;
 };
 
@@ -71,8 +72,12 @@ class Rating {
       out.push_back(estimate.spread);
     else if (config_.with_error && !paths_.empty())
       out.push_back(path_disagreement(estimator_, values, config_.ratio.integrate));
+    const Tensor bad = estimate.log_ratio.isfinite().logical_not();
+    const auto how_many = bad.sum().item<int64_t>();
+    if (how_many > 0 && counts.not_finite == 0)
+      counts.first_not_finite = counts.rows + bad.nonzero()[0].item<int64_t>() + 1;
+    counts.not_finite += how_many;
     counts.rows += values.size(0);
-    counts.not_finite += estimate.log_ratio.isfinite().logical_not().sum().item<int64_t>();
     if (counts.status == Status::ok) counts.status = estimate.status;
     return torch::stack(out, 1);
   }
@@ -134,7 +139,7 @@ int judge(const Counts& counts, Progress& progress) {
     progress.warn("integration", text("the integral over time: ", describe(counts.status)));
   if (counts.not_finite > 0)
     fail(Error::Kind::numerical, counts.not_finite, " of ", counts.rows,
-         " log-ratios are not finite");
+         " log-ratios are not finite, the first of them that of row ", counts.first_not_finite);
   return exit_fine;
 }
 

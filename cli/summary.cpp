@@ -73,6 +73,17 @@ std::string why_not_used(const Json& training, double guard) {
               : "; no sure gain over the Gaussian reference, not used";
 }
 
+/// Of a fit that uses a part only of what was learned; nothing where it is all, or none.
+std::string share_line(const Json& trainings) {
+  double share = 0;
+  for (const auto& training : trainings) share += training.value("weight", 0.0);
+  if (share < 1e-9 || share > 1 - 1e-9) return "";
+  return summary_line("share",
+                      text(short_number(share),
+                           " of what was learned beyond the Gaussian reference is used, as much as "
+                           "held-out rows are sure of"));
+}
+
 std::string training_line(const Json& training, double guard) {
   const int64_t best = training.value("best_step", int64_t{0});
   return text("held-out loss ", short_number(number(training, "first_loss")), " -> ",
@@ -92,7 +103,7 @@ std::string method_lines(const Json& record) {
                                        reference == "gaussian" ? ", Gaussian reference" : ""));
     out += summary_line("training", training_line(training, guard));
   }
-  return out;
+  return out + share_line(part(record, "training"));
 }
 
 std::string weight_line(const char* name, const Json& check) {

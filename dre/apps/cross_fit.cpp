@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "dre/base/error.h"
-#include "dre/numeric/statistics.h"
 #include "dre/ratio/correction.h"
 
 namespace dre {
@@ -214,26 +213,17 @@ Opinions opinions(const Estimator& estimator, const Tensor& raw) {
 
 double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
                      const Tensor& weight1, double otherwise) {
-  const auto rated = [](const Opinions& side, const Tensor& weight) -> RatedRows {
-    return {side.reference, weight.defined() ? weight : torch::ones_like(side.reference)};
+  const auto rated = [](const Tensor& log_ratio, const Tensor& weight) -> RatedRows {
+    return {log_ratio, weight.defined() ? weight : torch::ones_like(log_ratio)};
   };
+  const RatedRows top = rated(numerator.reference, weight0);
+  const RatedRows bottom = rated(denominator.reference, weight1);
   const auto rows = std::min(numerator.reference.size(0), denominator.reference.size(0));
-  if (deciding_rows(rated(numerator, weight0), rated(denominator, weight1)) <
-      std::min(fewest_deciding_rows, 0.25 * static_cast<double>(rows)))
+  if (deciding_rows(top, bottom) < std::min(fewest_deciding_rows, 0.25 * static_cast<double>(rows)))
     return otherwise;
-  // The loss is convex: its slope changes sign once.
-  const auto slope = [&](double share) {
-    const auto pull = [&](const Opinions& side, const Tensor& weight, double sign) {
-      const Tensor wrong = torch::sigmoid(-sign * side.mixed(share));
-      return -sign * weighted_mean(wrong * (side.learned - side.reference), weight);
-    };
-    return pull(numerator, weight0, 1) + pull(denominator, weight1, -1);
-  };
-  if (slope(1) <= 0) return 1;  // first: without a reference there is nothing to mix, and no slope
-  if (slope(0) >= 0) return 0;
-  double low = 0, high = 1;
-  while (high - low > 1e-6) (slope(0.5 * (low + high)) < 0 ? low : high) = 0.5 * (low + high);
-  return low;
+  return best_share(top, bottom, rated(numerator.learned, weight0),
+                    rated(denominator.learned, weight1), 1)
+      .value;
 }
 
 TwoScores best_mix(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,

@@ -36,6 +36,11 @@ FlowPoint flow_at(const EnergyModel& model, const Dual& y, double u) {
   return {flow.velocity * at.slope, flow.divergence * at.slope};
 }
 
+/// The exact divergence by the derivative along a probe: [n, 1]
+Tensor probed(const FlowPoint& flow, const Tensor& probes) {
+  return (flow.velocity.tangent * probes).sum(1, true);
+}
+
 struct Flowed {
   Tensor state;
   int64_t evaluations = 0;
@@ -88,7 +93,7 @@ DirectParts direct_parts(const EnergyModel& model, const Tensor& y, int64_t coun
 /// Log-densities of a block of images, [n] each, all in the coordinates of the logits; undefined
 /// where the model has none.
 struct Block {
-  Tensor noise, direct, by_variance, by_probe, by_noise_half, log_determinant;
+  Tensor noise, direct, direct_by_probe, by_variance, by_probe, by_noise_half, log_determinant;
   int64_t flow_evaluations = 0;
 };
 
@@ -104,6 +109,9 @@ Block evaluate_block(const EnergyModel& model, const Tensor& pixels,
   if (model.meets()) block.by_noise_half = direct.noise_log_prob + y.log_determinant;
   if (!has_flow(model)) return block;
   const Tensor probes = random_signs(y.point.sizes(), y.point.options(), generator);
+  block.direct_by_probe =
+      block.direct - model.correction +
+      exact_divergence_gain(model, y.point, probes, time_nodes(model, options.nodes));
   const FlowDensity flow = flow_density(model, y.point, probes, options.flow_steps);
   block.by_variance = flow.by_variance + y.log_determinant;
   block.by_probe = flow.by_probe + y.log_determinant;
@@ -128,10 +136,12 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
   report.noise = mean_bits(noise);
   report.direct = report.corrected = mean_bits(corrected);
   report.direct.value += model.correction / (static_cast<double>(d) * std::log(2.0));
-  report.flow = report.flow_by_variance = report.disagreement = report.noise_half = none;
+  report.direct_exact = report.flow = report.flow_by_variance = report.disagreement =
+      report.noise_half = none;
   if (model.meets()) report.noise_half = mean_bits(bits_of(&Block::by_noise_half) - noise);
   if (!has_flow(model)) return report;
   const Tensor by_probe = bits_of(&Block::by_probe);
+  report.direct_exact = mean_bits(bits_of(&Block::direct_by_probe));
   report.flow = mean_bits(by_probe);
   report.flow_by_variance = mean_bits(bits_of(&Block::by_variance));
   report.disagreement = mean_bits((corrected - by_probe).abs());
@@ -189,6 +199,18 @@ Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes
   return energy_log_ratio(model, y, time_nodes(model, nodes));
 }
 
+Tensor exact_divergence_gain(const EnergyModel& model, const Tensor& y, const Tensor& probes,
+                             const TimeNodes& nodes) {
+  const torch::NoGradGuard no_grad;
+  Tensor gain = y.new_zeros({y.size(0)});
+  for (int64_t k = 0; k < nodes.t.size(0); ++k) {
+    const Tensor t = nodes.t[k].expand({y.size(0), 1});
+    const FlowPoint flow = flow_of(model).flow({y, probes}, t);
+    gain += nodes.weight[k] * (probed(flow, probes).squeeze(1) - flow.divergence);
+  }
+  return gain;
+}
+
 double zero_mean_correction(const EnergyModel& model, const Tensor& y,
                             const EnergyEvaluateOptions& options, at::Generator& generator) {
   const torch::NoGradGuard no_grad;
@@ -220,8 +242,7 @@ FlowDensity flow_density(const EnergyModel& model, const Tensor& y, const Tensor
   const int64_t n = y.size(0), d = y.size(1);
   const auto field = [&](const Tensor& state, double u) {
     const FlowPoint flow = flow_at(model, {state.narrow(1, 0, d), probes}, u);
-    const Tensor by_probe = (flow.velocity.tangent * probes).sum(1, true);
-    return at::cat({flow.velocity.value, flow.divergence.unsqueeze(1), by_probe}, 1);
+    return at::cat({flow.velocity.value, flow.divergence.unsqueeze(1), probed(flow, probes)}, 1);
   };
   const Flowed end =
       solve_flow(model, field, at::cat({y, y.new_zeros({n, 2})}, 1), /*to_noise=*/true, steps);
@@ -287,6 +308,7 @@ nlohmann::json to_json(const EnergyReport& report) {
           {"noise_model", to_json(report.noise)},
           {"direct", to_json(report.direct)},
           {"corrected", to_json(report.corrected)},
+          {"direct_exact", to_json(report.direct_exact)},
           {"flow_by_variance", to_json(report.flow_by_variance)},
           {"flow", to_json(report.flow)},
           {"disagreement", to_json(report.disagreement)},

@@ -44,6 +44,13 @@ TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from = 0);
 Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, const TimeNodes& nodes);
 Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes);
 
+/// What log r(y) is more, where the time score takes the exact divergence of the flow's velocity
+/// for that of the variance head: s = -div u - u . grad log p. The exact one is the derivative
+/// along one random direction a row, exact in mean. The correction has no part in it. y, probes:
+/// [n, d] -> [n]
+Tensor exact_divergence_gain(const EnergyModel& model, const Tensor& y, const Tensor& probes,
+                             const TimeNodes& nodes);
+
 /// What the model's `correction` should be: the integral of the mean time score, which is zero for
 /// an exact score, over points of the bridge that starts at y: [n, d]. Classifiers need none.
 double zero_mean_correction(const EnergyModel& model, const Tensor& y,
@@ -91,6 +98,7 @@ struct EnergyReport {
   int64_t rows = 0;
   Bits noise;                   ///< the noise model alone
   Bits direct, corrected;       ///< without and with the zero-mean correction
+  Bits direct_exact;            ///< direct by the exact divergence; NaN for models without a flow
   Bits flow_by_variance, flow;  ///< NaN for models without a flow
   Bits disagreement;            ///< |corrected - flow by probe| of an image
   Bits noise_half;  ///< where two bridges meet, else NaN: bits of the noise model by the half that

@@ -65,13 +65,13 @@ void check_times(const FitOptions& options) {
         "pathwise, or no clip");
 }
 
-/// The rows that training sees: those with atoms, as categories have, blurred alike on both sides.
-struct BlurredSides {
+struct TwoSides {
   Samples numerator, denominator;
 };
 
-BlurredSides blurred(const Samples& numerator, const Samples& denominator, const Context& context) {
-  const AtomNoise noise = AtomNoise::fit(numerator, denominator);
+/// The rows that training sees: those with atoms, as categories have, blurred alike on both sides.
+TwoSides blurred(const AtomNoise& noise, const Samples& numerator, const Samples& denominator,
+                 const Context& context) {
   auto first = context.generator("atoms numerator"),
        second = context.generator("atoms denominator");
   return {noise.add(numerator, first), noise.add(denominator, second)};
@@ -88,7 +88,8 @@ class Fitting {
         checkpointing_(checkpointing),
         context_{device_by_name(options.device), torch::kFloat32,
                  static_cast<uint64_t>(options.seed)},
-        rows_(blurred(numerator, denominator, context_)),
+        atoms_(AtomNoise::fit(numerator, denominator)),
+        rows_(blurred(atoms_, numerator, denominator, context_)),
         result_{make_estimator(numerator, denominator, names), {}, {}, {}} {
     const Coordinates& coordinates = result_.estimator.coordinates();
     auto first = context_.generator("split numerator"),
@@ -101,6 +102,9 @@ class Fitting {
                "more rows, or a larger --held-out");
     result_.held_out_numerator = split0.held_out_rows;
     result_.held_out_denominator = split1.held_out_rows;
+    if (atoms_.any())
+      at_atoms_ = {coordinates.forward(numerator.take(split0.held_out_rows)),
+                   coordinates.forward(denominator.take(split1.held_out_rows))};
     rows_ = {};
   }
 
@@ -193,41 +197,77 @@ class Fitting {
     member.correction = error.shrunk();
   }
 
-  /// Log-ratios of the held-out rows.
+  TwoSides held_out() const { return {data_.held_out_numerator, data_.held_out_denominator}; }
+
+  /// Log-ratios of held-out rows.
   struct RatedSides {
     RatedRows numerator, denominator;
   };
 
   template <class LogRatio>
-  RatedSides rate_by(const LogRatio& log_ratio) const {
+  RatedSides rate_by(const TwoSides& sides, const LogRatio& log_ratio) const {
     const auto rate = [&](const Samples& side) -> RatedRows {
       return {log_ratio(side.x), side.weights()};
     };
-    return {rate(data_.held_out_numerator), rate(data_.held_out_denominator)};
+    return {rate(sides.numerator), rate(sides.denominator)};
   }
 
   RatedSides rate(const Member& member) const {
-    return rate_by([&](const Tensor& z) {
+    return rate_by(held_out(), [&](const Tensor& z) {
       const Tensor x = z.to(context_.options());
       return horizontal_ratio(*member.score, *member.gaussian, x, {}).log_ratio.cpu() +
              member.correction;
     });
   }
 
+  RatedSides rate_reference(const TwoSides& sides) const {
+    return rate_by(sides, [&](const Tensor& z) {
+      return gaussian_log_ratio(result_.estimator.ends(), z.to(context_.device)).cpu();
+    });
+  }
+
+  RatedSides rate_estimator(const TwoSides& sides) const {
+    return rate_by(sides,
+                   [&](const Tensor& z) { return result_.estimator.log_ratio_at(z).log_ratio; });
+  }
+
   bool is_sure(const Measured& gain) const {
     return gain.value > options_.guard * gain.standard_error;
   }
 
-  /// Equal weights for the members that beat the reference.
   void weigh() {
+    weigh_by_guard();
+    const bool any_kept = std::any_of(result_.members.begin(), result_.members.end(),
+                                      [](const MemberReport& report) { return report.kept; });
+    if (!any_kept && atoms_.any()) weigh_by_share();
+  }
+
+  /// Of columns with atoms the reference is wrong even where nothing better is sure as a whole: all
+  /// members alike get the share of their deviation that the held-out rows ask for, as far as it is
+  /// sure. They are asked without the noise of training, which hides how good a log-ratio is.
+  void weigh_by_share() {
+    auto& members = result_.estimator.members();
+    const RatedSides base = rate_reference(at_atoms_);
+    if (deciding_rows(base.numerator, base.denominator) < fewest_deciding_rows) return;
+    for (auto& member : members) member.weight = 1 / static_cast<double>(members.size());
+    const RatedSides learned = rate_estimator(at_atoms_);
+    const Measured share =
+        best_share(base.numerator, base.denominator, learned.numerator, learned.denominator, 2);
+    // The usual guard of three standard errors leaves what is beyond two; others in proportion.
+    const Measured guarded{share.value, share.standard_error * options_.guard / 3};
+    const double sure = std::min(1.0, guarded.shrunk());
+    for (auto& member : members) member.weight *= sure;
+    for (auto& report : result_.members) report.kept = sure > 0;
+  }
+
+  /// Equal weights for the members that beat the reference.
+  void weigh_by_guard() {
     double kept = 0;
     for (const auto& report : result_.members) kept += report.kept;
     for (size_t i = 0; i < result_.members.size(); ++i)
       result_.estimator.members()[i].weight = result_.members[i].kept ? 1 / kept : 0;
     if (kept == 0 || !result_.estimator.uses_reference()) return;
-    const auto gain = gain_at_the_ends(
-        rate_by([&](const Tensor& z) { return result_.estimator.log_ratio_at(z).log_ratio; }),
-        fewest_deciding_rows);
+    const auto gain = gain_at_the_ends(rate_estimator(held_out()), fewest_deciding_rows);
     const double needed = std::min(1.0, options_.guard);
     if (gain && gain->value <= needed * gain->standard_error) {
       for (auto& report : result_.members) report.kept = false;
@@ -241,9 +281,7 @@ class Fitting {
   /// fewer than `fewest` rows decide: on sides that hardly overlap every good model's logistic
   /// loss is nearly zero.
   std::optional<Measured> gain_at_the_ends(const RatedSides& learned, double fewest) const {
-    const RatedSides base = rate_by([&](const Tensor& z) {
-      return gaussian_log_ratio(result_.estimator.ends(), z.to(context_.device)).cpu();
-    });
+    const RatedSides base = rate_reference(held_out());
     if (deciding_rows(base.numerator, base.denominator) < fewest) return {};
     return logistic_gain(base.numerator, base.denominator, learned.numerator, learned.denominator);
   }
@@ -252,8 +290,10 @@ class Fitting {
   Progress& progress_;
   const Checkpointing& checkpointing_;
   Context context_;
-  BlurredSides rows_;  // until the split
+  AtomNoise atoms_;
+  TwoSides rows_;  // until the split
   TrainData data_;
+  TwoSides at_atoms_;  // the held-out rows without noise, where there are atoms
   FitResult result_;
   NamedTensors finished_;  // states of the members trained so far
 };
@@ -266,7 +306,7 @@ void FitOptions::visit(OptionVisitor& v) {
     "learn the deviation from the Gaussian path, or everything");
   v("correction", correction, "remove the normalisation error measured on held-out rows");
   v("guard", guard, at_least(0),
-    "standard errors by which training must beat the reference to count");
+    "standard errors by which training must beat the reference to count in full");
   v("held-out", held_out, {0, 1, true, true}, "share of the rows that judge and stop the training");
   v("seed", seed, at_least(0), "seed of everything random");
   v("device", device, {"auto", "cpu", "cuda"}, "where the networks live");

@@ -39,7 +39,7 @@ struct MemberReport {
   std::string method;
   std::string bridge;
   TrainResult training;
-  bool kept = true;              ///< false: the guard found no sure gain over the reference
+  bool kept = true;  ///< false: without weight, since no gain over the reference is sure
   double held_out_logistic = 0;  ///< of its log r, as log-odds between the sides
   double seconds = 0;
 };
@@ -63,7 +63,8 @@ struct Checkpointing {
 /// where too few rows are held out to show every time. With a reference,
 /// a member that does not beat it on held-out rows by `guard` standard errors of its own objective
 /// gets no weight; where none does, or all together do not tell the held-out sides apart better,
-/// the reference is the answer.
+/// the reference is the answer; of columns with atoms it is the reference and the share of what all
+/// members learned that the held-out rows are sure of.
 FitResult fit(const Samples& numerator, const Samples& denominator,
               const std::vector<std::string>& names, const FitOptions& options, Progress& progress,
               const Checkpointing& checkpointing = {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dre/data/batches.h"
 #include "dre/numeric/statistics.h"
@@ -66,6 +67,41 @@ Measured logistic_gain(const RatedRows& base_numerator, const RatedRows& base_de
   const Tensor &weight0 = base_numerator.weight, &weight1 = base_denominator.weight;
   return {0.5 * (weighted_mean(first, weight0) + weighted_mean(second, weight1)),
           0.5 * std::hypot(standard_error(first, weight0), standard_error(second, weight1))};
+}
+
+Measured best_share(const RatedRows& base_numerator, const RatedRows& base_denominator,
+                    const RatedRows& better_numerator, const RatedRows& better_denominator,
+                    double most) {
+  const Tensor first = better_numerator.log_ratio - base_numerator.log_ratio;
+  const Tensor second = better_denominator.log_ratio - base_denominator.log_ratio;
+  const Tensor &weight0 = base_numerator.weight, &weight1 = base_denominator.weight;
+  const auto missed = [](const RatedRows& base, const Tensor& deviation, double sign, double s) {
+    return torch::sigmoid(-sign * (base.log_ratio + s * deviation));
+  };
+  const auto slope = [&](double s) {
+    return weighted_mean(missed(base_denominator, second, -1, s) * second, weight1) -
+           weighted_mean(missed(base_numerator, first, 1, s) * first, weight0);
+  };
+  // The loss is convex: its slope changes sign once.
+  double low = 0, high = most;
+  if (slope(most) <= 0)
+    low = most;  // first: without a deviation there is no slope
+  else if (slope(0) >= 0)
+    high = 0;
+  while (high - low > 1e-6) (slope(0.5 * (low + high)) < 0 ? low : high) = 0.5 * (low + high);
+  const auto noise = [&](double s) {
+    return std::hypot(standard_error(missed(base_numerator, first, 1, s) * first, weight0),
+                      standard_error(missed(base_denominator, second, -1, s) * second, weight1));
+  };
+  const auto bend = [&](const RatedRows& base, const Tensor& deviation) {
+    const Tensor wrong = missed(base, deviation, 1, low);
+    return weighted_mean(wrong * (1 - wrong) * deviation.square(), base.weight);
+  };
+  const double curvature = bend(base_numerator, first) + bend(base_denominator, second);
+  if (!(curvature > 0)) return {low, std::numeric_limits<double>::infinity()};
+  // Where a few rows alone deviate they leave no loss at their best share, and no noise; how sure a
+  // share is shows before it is given, then.
+  return {low, std::max(noise(low) / curvature, low * noise(0) / std::abs(slope(0)))};
 }
 
 Measured balancing_intercept(const RatedRows& numerator, const RatedRows& denominator) {

@@ -50,4 +50,10 @@ inline constexpr double fewest_deciding_rows = 100;
 Measured logistic_gain(const RatedRows& base_numerator, const RatedRows& base_denominator,
                        const RatedRows& better_numerator, const RatedRows& better_denominator);
 
+/// The share, 0 to `most`, of the deviation of `better` from `base` with the least logistic loss on
+/// these rows. `most` with an infinite error where there is no deviation.
+Measured best_share(const RatedRows& base_numerator, const RatedRows& base_denominator,
+                    const RatedRows& better_numerator, const RatedRows& better_denominator,
+                    double most);
+
 }  // namespace dre

@@ -84,17 +84,19 @@ Estimate Estimator::piece(const Tensor& z, const RatioOptions& options) const {
   out.log_ratio = base.clone();
   out.error = torch::zeros_like(base);
   std::vector<Tensor> each;
+  double total = 0;
   for (const auto& member : members_) {
     const PathRatio ratio =
         path_ratio(options.path, *member.score, *member.gaussian, x, options.integrate);
     const Tensor log_ratio = ratio.log_ratio + member.correction;
     if (member.weight > 0) each.push_back(log_ratio);
+    total += member.weight;
     out.log_ratio += member.weight * (log_ratio - base);
     out.error += member.weight * ratio.error;
     out.evaluations = std::max(out.evaluations, ratio.evaluations);
     if (out.status == Status::ok) out.status = ratio.status;
   }
-  if (each.size() > 1) out.spread = torch::stack(each).std(0, false).cpu();
+  if (each.size() > 1) out.spread = total * torch::stack(each).std(0, false).cpu();
   out.log_ratio = out.log_ratio.cpu();
   out.error = out.error.cpu();
   return out;

@@ -20,6 +20,25 @@ Tensor rows(int64_t n, const std::vector<double>& probabilities, double shift,
   return x;
 }
 
+/// Three columns of three levels, as indicators of two each: pairs are independent, and the levels
+/// sum up to a multiple of 3 with probability `even`, which is 1/3 if all three are independent.
+Tensor three_way(int64_t n, double even, at::Generator& generator) {
+  const Tensor rest = torch::tensor({even, (1 - even) / 2, (1 - even) / 2}, torch::kFloat64);
+  const Tensor sum = at::multinomial(rest, n, /*replacement=*/true, generator);
+  const auto any = [&] { return at::randint(3, {n}, generator, torch::kInt64); };
+  const Tensor first = any(), second = any(), third = (sum + 6 - first - second) % 3;
+  std::vector<Tensor> columns;
+  for (const Tensor& level : {first, second, third})
+    for (int64_t k = 1; k < 3; ++k) columns.push_back((level == k).to(torch::kFloat64));
+  return torch::stack(columns, 1);
+}
+
+double learned_weight(const FitResult& result) {
+  double sum = 0;
+  for (const auto& member : result.estimator.members()) sum += member.weight;
+  return sum;
+}
+
 class Atoms : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Atoms, LogRatiosAreThoseOfTheCounts) {
@@ -47,6 +66,36 @@ TEST_P(Atoms, LogRatiosAreThoseOfTheCounts) {
       worst = std::max(worst, std::abs(found - exact));
     }
   EXPECT_LT(worst, 0.2);  // the Gaussian reference alone is 0.34 off
+}
+
+/// Of few rows no network is surely better than the reference along the bridge; what held-out rows
+/// are sure of is used all the same, and nothing where there is nothing to learn.
+TEST(AtomShares, AreWhatHeldOutRowsAreSureOf) {
+  auto generator = Context{}.generator("three ways");
+  const int64_t n = 1000;
+  const double even = 0.6;
+  FitOptions options;
+  options.method = "auto";
+  options.train.steps = 400;
+  options.train.evaluate_every = 20;
+  options.train.rate = 3e-3;
+  options.score.width = 64;
+  Progress silent;
+  const auto fitted = [&](double share) {
+    const Tensor x0 = three_way(n, share, generator), x1 = three_way(n, 1.0 / 3, generator);
+    return fit(make_samples(x0), make_samples(x1), {"a1", "a2", "b1", "b2", "c1", "c2"}, options,
+               silent);
+  };
+  const FitResult found = fitted(even);
+  EXPECT_GT(learned_weight(found), 0.1);
+  const Tensor fresh = three_way(4000, 1.0 / 3, generator);
+  const Tensor level = fresh.matmul(torch::tensor({1, 2, 1, 2, 1, 2}, torch::kFloat64));
+  const Tensor exact = torch::where(level.remainder(3) == 0, torch::full_like(level, 3 * even),
+                                    torch::full_like(level, 1.5 * (1 - even)))
+                           .log();
+  const Tensor error = found.estimator.log_ratio(fresh).log_ratio - exact;
+  EXPECT_LT(error.square().mean().item<double>(), 0.85 * exact.square().mean().item<double>());
+  EXPECT_LT(learned_weight(fitted(1.0 / 3)), 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, Atoms, ::testing::Values("which-time", "tre"),

@@ -39,6 +39,18 @@ TEST(Ratio, ExtraColumnsOfAnyTypeAndTheOrderAreIgnored) {
   EXPECT_EQ(rate(directory, "extra.csv"), rate(directory, "plain.csv"));
 }
 
+TEST(Ratio, NamesTheFirstRowWithoutAFiniteRatio) {
+  const Directory directory;
+  write_sides(directory);
+  expect_fine(run_tool(directory, fit_with(two_files())));
+  directory.write("far.csv", "x0,x1\n0,0\n1,1\n1e60,0\n0,1e60\n");
+  const Outcome far = run_tool(directory, {"ratio", "--model", "m.safetensors", "--input",
+                                           "far.csv", "--output", "out.csv"});
+  EXPECT_EQ(far.code, 4);
+  expect_contains(far.err, {"2 of 4", "row 3"});
+  EXPECT_EQ(numbers(directory.read("out.csv")).size(), 4u);  // the others are not lost
+}
+
 TEST(Ratio, MethodsWithSeveralPathsTellTheirDisagreement) {
   const Directory directory;
   write_sides(directory);

@@ -169,6 +169,47 @@ TEST(BalancingIntercept, HasNoSayWhereTheSidesHardlyTouch) {
   EXPECT_EQ(few.value, 0);
 }
 
+/// Log-ratios that are `size` times the truth, from none at all.
+Measured share_of(double size, const Sides& sides, double most) {
+  const auto times = [](const RatedRows& rows, double factor) {
+    return rated(factor * rows.log_ratio, rows.weight);
+  };
+  const RatedRows first = rate(sides.numerator, 0), second = rate(sides.denominator, 0);
+  return best_share(times(first, 0), times(second, 0), times(first, size), times(second, size),
+                    most);
+}
+
+TEST(BestShare, IsWhatLeavesTheTruth) {
+  double spread = 0;
+  const int seeds = 200;
+  for (const double size : {0.8, 1.0, 3.0}) {
+    for (uint64_t seed = 1; seed <= seeds; ++seed) {
+      const Measured share = share_of(size, draw_sides(2, 300, 200, seed), 10);
+      spread += std::pow((share.value - 1 / size) / share.standard_error, 2) / (3 * seeds);
+    }
+  }
+  EXPECT_NEAR(spread, 1, 4 * std::sqrt(2.0 / seeds));  // the three sizes share their rows
+}
+
+TEST(BestShare, StaysInItsRange) {
+  const Sides sides = draw_sides(2, 1500, 1500);
+  EXPECT_EQ(share_of(0.25, sides, 2).value, 2);
+  EXPECT_EQ(share_of(-1, sides, 2).value, 0);
+  const Measured nothing = share_of(0, sides, 2);
+  EXPECT_EQ(nothing.shrunk(), 0);
+  EXPECT_EQ(nothing.value, 2);
+}
+
+TEST(BestShare, OneRowIsNeverSure) {
+  const Tensor nothing = torch::zeros({200}, torch::kFloat64);
+  Tensor one = nothing.clone();
+  one[7] = 3;
+  const RatedRows base = rated(nothing, torch::ones_like(nothing));
+  const Measured share = best_share(base, base, rated(one, base.weight), base, 2);
+  EXPECT_EQ(share.value, 2);
+  EXPECT_EQ(share.shrunk(), 0);
+}
+
 TEST(LogisticLoss, IsLogTwoWithoutKnowledgeAndLowestAtTheTruth) {
   const Sides sides = draw_sides(2, 4000, 1000);
   const Tensor nothing = torch::zeros({10}, torch::kFloat64);
