@@ -244,7 +244,8 @@ class Fitting {
 
   /// Of columns with atoms the reference is wrong even where nothing better is sure as a whole: all
   /// members alike get the share of their deviation that the held-out rows ask for, as far as it is
-  /// sure. They are asked without the noise of training, which hides how good a log-ratio is.
+  /// sure. They are asked without the noise of training, which hides how good a log-ratio is. Of 32
+  /// pairs of equal tables (1 000 rows, rare levels too) one got a share, 0.03.
   void weigh_by_share() {
     auto& members = result_.estimator.members();
     const RatedSides base = rate_reference(at_atoms_);
@@ -253,8 +254,10 @@ class Fitting {
     const RatedSides learned = rate_estimator(at_atoms_);
     const Measured share =
         best_share(base.numerator, base.denominator, learned.numerator, learned.denominator, 2);
-    // The usual guard of three standard errors leaves what is beyond two; others in proportion.
-    const Measured guarded{share.value, share.standard_error * options_.guard / 3};
+    // The usual guard of three standard errors leaves what is beyond two, others in proportion;
+    // none at all would make an infinite error no number.
+    const double strictness = std::max(options_.guard / 3, 1e-9);
+    const Measured guarded{share.value, share.standard_error * strictness};
     const double sure = std::min(1.0, guarded.shrunk());
     for (auto& member : members) member.weight *= sure;
     for (auto& report : result_.members) report.kept = sure > 0;
