@@ -54,6 +54,21 @@ GaussianEnds reference_ends(const Coordinates& coordinates, const Samples& numer
   return {moments.mean0, moments.variance0, moments.mean1, moments.variance1};
 }
 
+/// At atoms variances differ where means do, as p (1 - p) does with p, and their quotient makes too
+/// much of it: it is believed where it surely tells the rows themselves better apart.
+GaussianEnds reference_at_atoms(const GaussianEnds& ends, const Samples& numerator,
+                                const Samples& denominator) {
+  const double size0 = effective_size(numerator), size1 = effective_size(denominator);
+  const Tensor variance = (size0 * ends.variance0 + size1 * ends.variance1) / (size0 + size1);
+  const GaussianEnds pooled{ends.mean0, variance, ends.mean1, variance};
+  const auto rated = [](const GaussianEnds& how, const Samples& side) -> RatedRows {
+    return {gaussian_log_ratio(how, side.x), side.weights()};
+  };
+  const Measured gain = logistic_gain(rated(pooled, numerator), rated(pooled, denominator),
+                                      rated(ends, numerator), rated(ends, denominator));
+  return gain.value > 2 * gain.standard_error ? ends : pooled;
+}
+
 Samples cast(const Samples& side, const Context& context) {
   return {side.x.to(context.options()), side.weight};
 }
@@ -138,6 +153,9 @@ class Fitting {
     Coordinates coordinates = Coordinates::fit(numerator, denominator, names, options_.columns,
                                                rows_.numerator, rows_.denominator);
     GaussianEnds ends = reference_ends(coordinates, numerator, denominator);
+    if (atoms_.any())
+      ends = reference_at_atoms(ends, coordinates.forward(numerator),
+                                coordinates.forward(denominator));
     return Estimator(std::move(coordinates), std::move(ends), options_.reference == "gaussian",
                      context_);
   }

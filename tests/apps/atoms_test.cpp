@@ -68,6 +68,50 @@ TEST_P(Atoms, LogRatiosAreThoseOfTheCounts) {
   EXPECT_LT(worst, 0.2);  // the Gaussian reference alone is 0.34 off
 }
 
+double reference_error(const Tensor& x0, const Tensor& x1, const Tensor& fresh,
+                       const Tensor& exact) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < x0.size(1); ++i) names.push_back("c" + std::to_string(i));
+  FitOptions options;
+  options.method = "nce";
+  options.train.steps = 0;
+  Progress silent;
+  const FitResult result = fit(make_samples(x0), make_samples(x1), names, options, silent);
+  return (result.estimator.log_ratio(fresh).log_ratio - exact).square().mean().item<double>();
+}
+
+/// Log-ratios of two Poisson counts are linear, whatever their variances.
+TEST(AtomReference, CountsAreNotJudgedByTheirVariances) {
+  auto generator = Context{}.generator("counts");
+  const auto counts = [&](double mean) {
+    return at::poisson(torch::full({2000, 1}, mean, torch::kFloat64), generator);
+  };
+  const Tensor x0 = counts(2), x1 = counts(2.5), fresh = counts(2.25);
+  const Tensor exact = fresh.select(1, 0) * std::log(2 / 2.5) + 0.5;
+  EXPECT_LT(reference_error(x0, x1, fresh, exact), 0.01);  // by the variances 0.04
+}
+
+/// Two columns of three levels that are alike more often in the numerator: their means say nothing.
+TEST(AtomReference, DependenceIsSeenInTheVariances) {
+  auto generator = Context{}.generator("pairs");
+  const double same = 0.55;
+  const auto pairs = [&](int64_t n, double share) {
+    const Tensor first = at::randint(3, {n}, generator, torch::kInt64);
+    const Tensor p = torch::tensor({share, (1 - share) / 2, (1 - share) / 2}, torch::kFloat64);
+    const Tensor second = (first + at::multinomial(p, n, /*replacement=*/true, generator)) % 3;
+    std::vector<Tensor> columns;
+    for (const Tensor& level : {first, second})
+      for (int64_t k = 1; k < 3; ++k) columns.push_back((level == k).to(torch::kFloat64));
+    return torch::stack(columns, 1);
+  };
+  const Tensor x0 = pairs(2000, same), x1 = pairs(2000, 1.0 / 3), fresh = pairs(2000, 1.0 / 3);
+  const Tensor alike = (fresh.narrow(1, 0, 2) == fresh.narrow(1, 2, 2)).all(1);
+  const Tensor exact = torch::where(alike, torch::full({2000}, 3 * same, torch::kFloat64),
+                                    torch::full({2000}, 1.5 * (1 - same), torch::kFloat64))
+                           .log();
+  EXPECT_LT(reference_error(x0, x1, fresh, exact), 0.3 * exact.square().mean().item<double>());
+}
+
 /// Of few rows no network is surely better than the reference along the bridge; what held-out rows
 /// are sure of is used all the same, and nothing where there is nothing to learn.
 TEST(AtomShares, AreWhatHeldOutRowsAreSureOf) {
