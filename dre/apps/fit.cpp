@@ -55,7 +55,8 @@ GaussianEnds reference_ends(const Coordinates& coordinates, const Samples& numer
 }
 
 /// At atoms variances differ where means do, as p (1 - p) does with p, and their quotient makes too
-/// much of it: it is believed where it surely tells the rows themselves better apart.
+/// much of it: it is believed where it surely tells the rows themselves better apart, or where too
+/// few of them decide.
 GaussianEnds reference_at_atoms(const GaussianEnds& ends, const Samples& numerator,
                                 const Samples& denominator) {
   const double size0 = effective_size(numerator), size1 = effective_size(denominator);
@@ -64,8 +65,10 @@ GaussianEnds reference_at_atoms(const GaussianEnds& ends, const Samples& numerat
   const auto rated = [](const GaussianEnds& how, const Samples& side) -> RatedRows {
     return {gaussian_log_ratio(how, side.x), side.weights()};
   };
-  const Measured gain = logistic_gain(rated(pooled, numerator), rated(pooled, denominator),
-                                      rated(ends, numerator), rated(ends, denominator));
+  const RatedRows top = rated(pooled, numerator), bottom = rated(pooled, denominator);
+  if (deciding_rows(top, bottom) < fewest_deciding_rows) return ends;
+  const Measured gain =
+      logistic_gain(top, bottom, rated(ends, numerator), rated(ends, denominator));
   return gain.value > 2 * gain.standard_error ? ends : pooled;
 }
 
