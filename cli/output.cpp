@@ -23,7 +23,7 @@ void write_page(const std::string& path, const report::Page& page, Progress& pro
 
 std::string short_number(double value) {
   char digits[64];
-  std::snprintf(digits, sizeof digits, "%.4g", value);
+  std::snprintf(digits, sizeof digits, "%.4g", value + 0.0);  // no -0
   return digits;
 }
 
