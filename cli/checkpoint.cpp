@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "dre/base/error.h"
+#include "dre/base/names.h"
 #include "dre/base/version.h"
 #include "dre/data/safetensors.h"
 
@@ -25,11 +26,19 @@ void check_same_options(const std::string& path, const nlohmann::json& saved,
   }
 }
 
+/// What is added to the names of files that the n-th of several fits has set aside.
+std::string aside_ending(int n) { return n == 1 ? ".before" : text(".before", n); }
+
 }  // namespace
 
 CheckpointFile::CheckpointFile(const std::string& model_path, nlohmann::json options,
-                               nlohmann::json data)
-    : path_(model_path + ".checkpoint"), options_(std::move(options)), data_(std::move(data)) {}
+                               nlohmann::json data, const std::vector<std::string>& companions)
+    : path_(model_path + ".checkpoint"),
+      files_({path_}),
+      options_(std::move(options)),
+      data_(std::move(data)) {
+  files_.insert(files_.end(), companions.begin(), companions.end());
+}
 
 bool CheckpointFile::exists() const { return std::filesystem::exists(path_); }
 
@@ -40,14 +49,42 @@ void CheckpointFile::save(const NamedTensors& state) {
 
 NamedTensors CheckpointFile::start(bool resume, Progress& progress) const {
   if (resume && exists()) return load();
+  const std::string before = path_ + aside_ending(1);
+  check(!resume || !std::filesystem::exists(before), "there is no ", path_, ", but ", before,
+        " of an earlier fit; rename it to ", path_,
+        " to go on from it, or start anew without --resume");
+  const bool unfinished = exists();
+  const std::vector<std::string> aside = set_aside();
   if (resume)
     progress.warn("no-checkpoint",
                   text("there is no ", path_, "; the fit starts from the beginning"));
-  else if (exists())
-    progress.warn("old-checkpoint", text(path_,
-                                         " of an interrupted fit is not used and will be replaced; "
-                                         "--resume would go on from it"));
+  else if (unfinished)
+    progress.warn("old-checkpoint",
+                  text("what an unfinished fit left is now in ", join(aside),
+                       "; to go on from it, take the last ending off and give --resume; it is "
+                       "removed when this fit is finished"));
   return {};
+}
+
+std::vector<std::string> CheckpointFile::existing(const std::string& ending) const {
+  std::vector<std::string> found;
+  for (const std::string& file : files_)
+    if (std::filesystem::exists(file + ending)) found.push_back(file);
+  return found;
+}
+
+/// Files that go together get the same ending, one that none has yet. -> their new names
+std::vector<std::string> CheckpointFile::set_aside() const {
+  int n = 1;
+  while (!existing(aside_ending(n)).empty()) ++n;
+  std::vector<std::string> names;
+  for (const std::string& file : existing("")) {
+    names.push_back(file + aside_ending(n));
+    std::error_code error;
+    std::filesystem::rename(file, names.back(), error);
+    check_data(!error, "cannot rename ", file, " to ", names.back(), ": ", error.message());
+  }
+  return names;
 }
 
 NamedTensors CheckpointFile::load() const {
@@ -69,6 +106,9 @@ NamedTensors CheckpointFile::load() const {
 void CheckpointFile::remove() const {
   std::error_code ignored;  // the fit is done; a file that stays does no harm
   std::filesystem::remove(path_, ignored);
+  for (int n = 1; !existing(aside_ending(n)).empty(); ++n)
+    for (const std::string& file : existing(aside_ending(n)))
+      if (!std::filesystem::remove(file + aside_ending(n), ignored)) return;
 }
 
 std::string CheckpointFile::where_it_stands() const {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "dre/base/named_tensors.h"
 #include "dre/base/progress.h"
@@ -12,18 +12,22 @@ namespace dre::cli {
 
 class CheckpointFile final {
  public:
-  /// options, data: what decides the fit; only a run with the same may go on.
-  CheckpointFile(const std::string& model_path, nlohmann::json options, nlohmann::json data);
+  /// options, data: what decides the fit; only a run with the same may go on. companions: other
+  /// files that a fit writes while it runs, its log.
+  CheckpointFile(const std::string& model_path, nlohmann::json options, nlohmann::json data,
+                 const std::vector<std::string>& companions = {});
 
   const std::string& path() const { return path_; }
 
   void save(const NamedTensors& state);
 
   /// What a run starts from: the state, or nothing where none is wanted or there is none, with a
-  /// warning where that may surprise. Usage error where the options differ, data error where the
-  /// data or the file itself do.
+  /// warning where that may surprise; what an earlier fit left is then set aside, as NAME.before.
+  /// Usage error where the options differ, or where only such a state could be meant; data error
+  /// where the data or the file itself differ.
   NamedTensors start(bool resume, Progress& progress) const;
 
+  /// The fit is finished: nobody will go on from its state, or from one that it set aside.
   void remove() const;
 
   /// "the state is in ...", with the way to go on from it.
@@ -35,8 +39,11 @@ class CheckpointFile final {
  private:
   bool exists() const;
   NamedTensors load() const;
+  std::vector<std::string> existing(const std::string& ending) const;
+  std::vector<std::string> set_aside() const;
 
   std::string path_;
+  std::vector<std::string> files_;  ///< the checkpoint and its companions
   nlohmann::json options_, data_;
 };
 

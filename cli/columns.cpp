@@ -1,5 +1,6 @@
 #include "cli/columns.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -8,6 +9,19 @@
 #include "dre/data/place.h"
 
 namespace dre::cli {
+namespace {
+
+/// How many letters UTF-8 text has: all bytes but those that continue one.
+size_t letters(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, size_t width) {
+  return text + std::string(width - letters(text), ' ');
+}
+
+}  // namespace
 
 std::string weight_text(const WeightCheck& check) {
   const std::string tail = std::isfinite(check.pareto_k)
@@ -21,17 +35,17 @@ std::string weight_text(const WeightCheck& check) {
 }
 
 std::string column_lines(const std::vector<ColumnEffect>& columns) {
-  char line[160];
-  std::snprintf(line, sizeof line, "%-28s %-9s %9s %9s %9s %9s\n", "column", "kind", "joint",
-                "distance", "after", "shift");
-  std::string out = line;
+  size_t width = 28;
+  for (const auto& effect : columns) width = std::max(width, letters(listed({effect.name})));
+  char rest[120];
+  std::snprintf(rest, sizeof rest, " %-9s %9s %9s %9s %9s\n", "kind", "joint", "distance", "after",
+                "shift");
+  std::string out = padded("column", width) + rest;
   for (const auto& effect : columns) {
     const std::string shift = std::isnan(effect.shift) ? "-" : short_number(effect.shift);
-    const std::string shown_name = listed({effect.name}).substr(0, 28);
-    std::snprintf(line, sizeof line, "%-28s %-9s %9.4f %9.4f %9.4f %9s\n", shown_name.c_str(),
-                  effect.kind.c_str(), effect.joint, effect.distance, effect.distance_reweighted,
-                  shift.c_str());
-    out += line;
+    std::snprintf(rest, sizeof rest, " %-9s %9.4f %9.4f %9.4f %9s\n", effect.kind.c_str(),
+                  effect.joint, effect.distance, effect.distance_reweighted, shift.c_str());
+    out += padded(listed({effect.name}), width) + rest;
   }
   return out;
 }

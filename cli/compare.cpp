@@ -32,8 +32,10 @@ struct CompareConfig {
 
   void visit(OptionVisitor& v) {
     sides.visit(v);
-    static const std::string conditions =
-        text("conditions such as 'kl > 0.1' that make the exit code 5; on ", join(Gate::names()));
+    static const std::string conditions = text(
+        "conditions such as 'kl > 0.1' that make the exit code 5; a number that could not be "
+        "computed counts as failed; on ",
+        join(Gate::names()));
     v("fail-if", fail_if, conditions.c_str());
     v("output", output, {},
       "file for the result, .json and .csv in that form unless --format is given; - is standard "

@@ -11,6 +11,7 @@
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/apps/energy_anneal.h"
+#include "dre/apps/energy_flow.h"
 #include "dre/data/mnist.h"
 #include "dre/data/output.h"
 #include "dre/data/png.h"
@@ -18,12 +19,6 @@
 
 namespace dre::cli {
 namespace {
-
-template <class Config>
-bool read(CLI::App& app, Config& config, RunFlags& run, int argc, char** argv) {
-  Flags flags(app);
-  return read_arguments(app, flags, config, run, argc, argv);
-}
 
 // dre ebm eval
 
@@ -49,6 +44,16 @@ struct EvalConfig {
     v("anneal-rows", anneal_rows, at_least(2), "images that RAISE anneals backwards");
     anneal.visit(v);
     machine.visit(v);
+  }
+
+  void check(const Flags& flags) {
+    dre::check(!model.empty(), "--model FILE is missing: what dre ebm fit wrote");
+    dre::check(!data.empty(), "--data DIR is missing: the folder of the MNIST files");
+    if (annealed) return;
+    Names idle = {"anneal-doubled", "anneal-rows", "graph"};
+    const nlohmann::json options = to_json(anneal);
+    for (const auto& option : options.items()) idle.push_back(option.key());
+    flags.refuse(idle, "--anneal");
   }
 };
 
@@ -102,14 +107,52 @@ bool all_finite(const EnergyReport& report) {
   return flow && std::isfinite(report.direct.value) && std::isfinite(report.corrected.value);
 }
 
+/// With n temperatures and, where that is wanted, with 2n; the last may be unfinished.
+std::vector<EnergyAnnealReport> anneal(const EvalConfig& config, const EnergyModel& model,
+                                       const Tensor& pixels, at::Generator& generator,
+                                       Progress& progress) {
+  EnergyEvaluateOptions options = config.evaluate;
+  options.rows = config.anneal_rows;
+  EnergyAnnealOptions how = config.anneal;
+  const size_t runs = config.anneal_doubled ? 2 : 1;
+  std::vector<EnergyAnnealReport> found;
+  while (found.size() < runs) {
+    found.push_back(anneal_energy(model, pixels, options, how, generator, progress));
+    if (!found.back().finished) break;
+    how.steps *= 2;
+  }
+  return found;
+}
+
+/// What eval shows, and whether all of it was measured and is a finite number.
+struct Measured {
+  nlohmann::json json;
+  std::string lines;
+  bool finished = true, finite = true;
+};
+
+void add_annealing(Measured& measured, const std::vector<EnergyAnnealReport>& found,
+                   int64_t dimension, Progress& progress) {
+  measured.finished = found.back().finished;
+  for (size_t i = 0; i < found.size() && found[i].finished; ++i) {
+    measured.lines += anneal_text(found[i]);
+    measured.json[i == 0 ? "annealed" : "annealed_doubled"] = to_json(found[i]);
+    measured.finite &= std::isfinite(found[i].ais.value) && std::isfinite(found[i].raise.value);
+  }
+  const auto warnings =
+      measured.finished ? judge_annealing(found.back(), dimension) : std::vector<Warning>();
+  for (const auto& [code, message] : warnings) progress.warn(code, message);
+  measured.json["warnings"] = warnings_json(warnings);
+}
+
 int eval(int argc, char** argv) {
   const char* const who = "dre ebm eval";
   EvalConfig config;
   RunFlags run;
   CLI::App app("Bits for each dimension of images, by a fitted energy model.", who);
-  if (!read(app, config, run, argc, argv)) return exit_fine;
-  check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
-  check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
+  Flags flags(app);
+  if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
+  config.check(flags);
   const Context context = config.machine.context();
   const EnergyFile file = load_energy(config.model, context);
   const Tensor all = split_of(load_mnist(config.data), config.split);
@@ -122,37 +165,14 @@ int eval(int argc, char** argv) {
   const EnergyReport report =
       evaluate_energy(*file.model, pixels, config.evaluate, generator, progress);
   if (!report.finished) return interrupted(who, "nothing was measured to its end");
-  nlohmann::json json = to_json(report);
-  std::string lines = eval_text(report);
-  bool finished = true, finite = all_finite(report);
-  if (config.annealed) {
-    EnergyEvaluateOptions options = config.evaluate;
-    options.rows = config.anneal_rows;
-    const auto anneal = [&](const EnergyAnnealOptions& how) {
-      return anneal_energy(*file.model, pixels, options, how, generator, progress);
-    };
-    std::vector<EnergyAnnealReport> found;
-    if (config.anneal_doubled) {
-      auto both = doubled(config.anneal, anneal);
-      found = {std::move(both.once), std::move(both.twice)};
-    } else {
-      found = {anneal(config.anneal)};
-    }
-    for (size_t i = 0; i < found.size() && finished; ++i) {
-      finished = found[i].finished;
-      if (!finished) break;
-      lines += anneal_text(found[i]);
-      json[i == 0 ? "annealed" : "annealed_doubled"] = to_json(found[i]);
-      finite &= std::isfinite(found[i].ais.value) && std::isfinite(found[i].raise.value);
-    }
-    const auto warnings =
-        finished ? judge_annealing(found.back(), file.model->dimension()) : std::vector<Warning>();
-    for (const auto& [code, message] : warnings) progress.warn(code, message);
-    json["warnings"] = warnings_json(warnings);
-  }
-  print_result(run.format == "json" ? json.dump(2) + "\n" : lines);
-  if (!finished) return interrupted(who, "the annealing did not end; what was measured is shown");
-  if (!finite)
+  Measured measured{to_json(report), eval_text(report), true, all_finite(report)};
+  if (config.annealed)
+    add_annealing(measured, anneal(config, *file.model, pixels, generator, progress),
+                  file.model->dimension(), progress);
+  print_result(run.format == "json" ? measured.json.dump(2) + "\n" : measured.lines);
+  if (!measured.finished)
+    return interrupted(who, "the annealing did not end; what was measured is shown");
+  if (!measured.finite)
     fail(Error::Kind::numerical, "a figure of ", config.model, " is not a finite number");
   return exit_fine;
 }
@@ -188,6 +208,17 @@ struct SampleConfig {
       "the model has a time score and its bridge is not between images (ais)");
     machine.visit(v);
   }
+
+  void check(const Flags& flags) const {
+    dre::check(!model.empty(), "--model FILE is missing: what dre ebm fit wrote");
+    dre::check(!out.empty(), "--out FILE is missing: the image to write, samples.png");
+    dre::check(has_ending(out, ".png"), "--out ", out, " must end in .png: a grid of images");
+    if (by == "flow")
+      flags.refuse({"nodes", "anneal-steps", "leapfrogs", "pilot-steps", "anneal-path"},
+                   "--by ais");
+    else
+      flags.refuse({"flow-steps"}, "--by flow");
+  }
 };
 
 /// Nothing where a stop was asked for.
@@ -210,20 +241,21 @@ int sample(int argc, char** argv) {
   SampleConfig config;
   RunFlags run;
   CLI::App app("Draws images from a fitted energy model.", who);
-  if (!read(app, config, run, argc, argv)) return exit_fine;
-  check(!config.model.empty(), "--model FILE is missing: what dre ebm fit wrote");
-  check(!config.out.empty(), "--out FILE is missing: the image to write, samples.png");
-  check(has_ending(config.out, ".png"), "--out ", config.out,
-        " must end in .png: a grid of images");
+  Flags flags(app);
+  if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
+  config.check(flags);
   check_outputs({config.out}, {config.model});
   const Context context = config.machine.context();
   const EnergyFile file = load_energy(config.model, context);
+  check(config.by != "flow" || has_flow(*file.model), config.model,
+        " was trained by the objective '", file.model->options().objective,
+        "' and has no flow; --by ais draws from it");
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;
   auto generator = context.device_generator("samples");
   const std::optional<Tensor> y =
       config.by == "flow"
-          ? flow_samples(*file.model, config.count, config.evaluate.flow_steps, generator)
+          ? flow_samples(*file.model, config.count, config.evaluate.flow_steps, generator, progress)
           : annealed_samples(*file.model, config, generator, progress);
   if (!y) return interrupted(who, "no image was written");
   if (!at::isfinite(*y).all().item<bool>())

@@ -151,7 +151,7 @@ int fit_ebm_action(int argc, char** argv) {
   const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
   EnergyModel model(noise_of(config, data, context), config.fit.model, context, frame);
   const nlohmann::json origin = origin_of(config, data);
-  CheckpointFile checkpoint(config.out, to_json(config.fit), origin);
+  CheckpointFile checkpoint(config.out, to_json(config.fit), origin, {log_path, grid});
   EnergyFitCalls calls;
   calls.resume = checkpoint.start(resume, progress);
   Log log(log_path, calls.resume.empty() ? 0 : at(calls.resume, "steps").item<int64_t>());

@@ -87,6 +87,7 @@ nlohmann::json training_json(const FitResult& result) {
 nlohmann::json make_record(const FitConfig& config, const Sides& sides, const FitResult& result) {
   return {{"options", to_json(config.fit)},
           {"data", sides.description},
+          {"cells", result.estimator.cells.size()},
           {"training", training_json(result)},
           {"seed", config.fit.seed},
           {"device", result.estimator.context().device.str()},

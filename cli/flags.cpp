@@ -166,6 +166,13 @@ nlohmann::json Flags::overrides() const {
   return out;
 }
 
+void Flags::refuse(const Names& names, const std::string& needed) const {
+  const nlohmann::json given = overrides();
+  for (const auto& name : names)
+    check(!given.contains(name), "--", given.value(name, nlohmann::json()) == false ? "no-" : "",
+          name, " does nothing without ", needed, "; add that, or leave it out");
+}
+
 void RunFlags::add_config(CLI::App& app) {
   app.add_option("--config", config,
                  "JSON file with options as --print-config prints them; flags override it")

@@ -41,6 +41,10 @@ class Flags final : public OptionVisitor {
   /// What was given, after parsing.
   nlohmann::json overrides() const;
 
+  /// A usage error where one of these was given on the command line, which without `needed` would
+  /// do nothing. A configuration file may have them: --print-config prints all.
+  void refuse(const Names& names, const std::string& needed) const;
+
  private:
   enum class Kind { flag, whole, number, word, words };
   struct Registered {

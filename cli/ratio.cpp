@@ -41,7 +41,8 @@ struct RatioConfig {
 };
 
 struct Counts {
-  int64_t rows = 0, unseen = 0;
+  int64_t rows = 0;
+  int64_t unseen = 0, pooled = 0;                // cells, see Encoding::Result
   int64_t not_finite = 0, first_not_finite = 0;  // rows from 1
   Status status = Status::ok;
 };
@@ -109,6 +110,7 @@ Tensor encode(const Estimator& estimator, const Table& block, const std::string&
              ": the value is missing, but the rows of the fit had no missing values there; fill it "
              "in, or leave the row out");
   counts.unseen += result.unseen;
+  counts.pooled += result.pooled;
   return result.values;
 }
 
@@ -129,12 +131,19 @@ bool stream(TableReader& reader, TableWriter& writer, const Estimator& estimator
   return true;
 }
 
+void warn_of_categories(int64_t cells, const char* which, Progress& progress) {
+  if (cells > 0)
+    progress.warn("unseen-category", text(cells, cells == 1 ? " cell has" : " cells have", which));
+}
+
 int judge(const Counts& counts, Progress& progress) {
-  if (counts.unseen > 0)
-    progress.warn("unseen-category",
-                  text(counts.unseen, counts.unseen == 1 ? " cell has" : " cells have",
-                       " a category that the fit never saw; it counts as the rare or the most "
-                       "frequent one"));
+  warn_of_categories(counts.unseen,
+                     " a category that the fit never saw; it counts as the most frequent one",
+                     progress);
+  warn_of_categories(counts.pooled,
+                     " a category that was rare in the fit or that it never saw; it counts as the "
+                     "rare ones, which are taken as one",
+                     progress);
   if (counts.status != Status::ok)
     progress.warn("integration", text("the integral over time: ", describe(counts.status)));
   if (counts.not_finite > 0)

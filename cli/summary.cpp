@@ -70,7 +70,7 @@ std::string why_not_used(const Json& training, double guard) {
   const bool sure = number(gain, "value") > guard * number(gain, "standard_error");
   return sure ? "; not used: it describes the bridge better than the Gaussian reference, but does "
                 "not surely tell held-out rows of the sides better apart"
-              : "; no sure gain over the Gaussian reference, not used";
+              : "; no sure gain over the reference, not used";
 }
 
 /// Of a fit that uses a part only of what was learned; nothing where it is all, or none.
@@ -78,10 +78,18 @@ std::string share_line(const Json& trainings) {
   double share = 0;
   for (const auto& training : trainings) share += training.value("weight", 0.0);
   if (share < 1e-9 || share > 1 - 1e-9) return "";
-  return summary_line("share",
-                      text(short_number(share),
-                           " of what was learned beyond the Gaussian reference is used, as much as "
-                           "held-out rows are sure of"));
+  return summary_line("share", text(short_number(share),
+                                    " of what was learned beyond the reference is used, as much as "
+                                    "held-out rows are sure of"));
+}
+
+/// Of a fit whose rows repeat; nothing elsewhere.
+std::string counts_line(const Json& record) {
+  const auto cells = record.value("cells", int64_t{0});
+  if (cells == 0) return "";
+  return summary_line("counts", text("the training rows are ", cells,
+                                     " different ones; how often each was seen on either side is "
+                                     "part of the reference"));
 }
 
 std::string training_line(const Json& training, double guard) {
@@ -103,7 +111,7 @@ std::string method_lines(const Json& record) {
                                        reference == "gaussian" ? ", Gaussian reference" : ""));
     out += summary_line("training", training_line(training, guard));
   }
-  return out + share_line(part(record, "training"));
+  return out + counts_line(record) + share_line(part(record, "training"));
 }
 
 std::string weight_line(const char* name, const Json& check) {

@@ -133,6 +133,46 @@ class UniformPlus final : public Density {
   Function distribution_;
 };
 
+class Point final : public Density {
+ public:
+  explicit Point(const Tensor& place) : place_(place) {}
+
+  int64_t dimension() const override { return place_.size(0); }
+
+  Tensor sample(int64_t n, at::Generator&) const override { return place_.repeat({n, 1}); }
+
+  Tensor log_prob(const Tensor& x) const override {
+    check_rows(x, dimension());
+    return x.eq(place_).all(1).to(torch::kFloat64).log();
+  }
+
+ private:
+  Tensor place_;
+};
+
+class Poisson final : public Density {
+ public:
+  explicit Poisson(double mean) : mean_(mean) {
+    check(mean > 0, "a Poisson distribution needs a positive mean, got ", mean);
+  }
+
+  int64_t dimension() const override { return 1; }
+
+  Tensor sample(int64_t n, at::Generator& generator) const override {
+    return at::poisson(torch::full({n, 1}, mean_, torch::kFloat64), generator);
+  }
+
+  Tensor log_prob(const Tensor& x) const override {
+    check_rows(x, 1);
+    const Tensor count = x.squeeze(1);
+    const Tensor value = count * std::log(mean_) - mean_ - (count + 1).lgamma();
+    return value.masked_fill(count.lt(0).logical_or(count.ne(count.floor())), -infinity);
+  }
+
+ private:
+  double mean_;
+};
+
 }  // namespace
 
 void check_rows(const Tensor& x, int64_t dimension) {
@@ -165,5 +205,9 @@ DensityPtr uniform_plus_gaussian(double deviation) {
     return 0.5 * at::erfc(-w / (deviation * std::numbers::sqrt2));
   });
 }
+
+DensityPtr point(const Tensor& place) { return std::make_shared<Point>(place); }
+
+DensityPtr poisson(double mean) { return std::make_shared<Poisson>(mean); }
 
 }  // namespace dre::pairs

@@ -1,4 +1,5 @@
 /// Distributions one can sample from and whose density is exact: the parts that pairs are made of.
+/// Of rows that repeat (categories, counts) it is a probability.
 /// All rows and values are float64 on the host.
 #pragma once
 
@@ -40,6 +41,12 @@ DensityPtr uniform_plus_uniform(double width);
 
 /// U + W with U uniform on (0, 1) and W normal with standard deviation `deviation`.
 DensityPtr uniform_plus_gaussian(double deviation);
+
+/// All mass at one row; "density" is probability there. place: [d]
+DensityPtr point(const Tensor& place);
+
+/// Counts 0, 1, 2, ... with this mean, in one column.
+DensityPtr poisson(double mean);
 
 /// Throws a usage error unless x is [n, dimension] in float64.
 void check_rows(const Tensor& x, int64_t dimension);

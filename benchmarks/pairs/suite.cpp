@@ -4,8 +4,8 @@ namespace dre::pairs {
 
 std::vector<PairRow> pair_table() {
   std::vector<PairRow> table = two_sample_rows();
-  const std::vector<PairRow> more = mutual_information_rows();
-  table.insert(table.end(), more.begin(), more.end());
+  for (const auto& more : {atom_rows(), mutual_information_rows()})
+    table.insert(table.end(), more.begin(), more.end());
   return table;
 }
 

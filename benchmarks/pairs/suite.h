@@ -14,6 +14,10 @@ using PairRow = Named<PairParts (*)()>;
 /// Two distributions of one table: shifts, scales, tails, mixtures, warps, null pairs.
 std::vector<PairRow> two_sample_rows();
 
+/// Tables of categories, as indicators of all levels but the first, and of counts: what repeats has
+/// a probability, and the ratio is one of probabilities.
+std::vector<PairRow> atom_rows();
+
 /// Joint distributions over the product of their marginals; KL is the mutual information.
 std::vector<PairRow> mutual_information_rows();
 

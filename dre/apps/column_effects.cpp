@@ -48,7 +48,7 @@ double largest_gap(const Tensor& x0, const Tensor& share0, const Tensor& x1, con
   const Tensor jump = torch::cat({share0, -share1}).index_select(0, order).cumsum(0);
   // Between equal values the functions are not yet compared.
   const Tensor last = torch::cat({sorted.diff() > 0, torch::ones({1}, torch::kBool)});
-  return jump.masked_select(last).abs().max().item<double>();
+  return as_share(jump.masked_select(last).abs().max().item<double>());
 }
 
 /// Of the means with shares share0 and `weighted`, in standard deviations of both sides; NaN where
@@ -142,8 +142,8 @@ class ColumnView {
     out.marginal.numerator = histogram(x0, top.share.masked_fill(none0, 0));
     out.marginal.denominator = histogram(x1, bottom.share.masked_fill(none1, 0));
     out.marginal.reweighted = histogram(x1, bottom.reweighted.masked_fill(none1, 0));
-    out.missing_numerator = top.share.masked_select(none0).sum().item<double>();
-    out.missing_denominator = bottom.share.masked_select(none1).sum().item<double>();
+    out.missing_numerator = as_share(top.share.masked_select(none0).sum().item<double>());
+    out.missing_denominator = as_share(bottom.share.masked_select(none1).sum().item<double>());
   }
 
   void describe_levels(const Part& top, const Part& bottom, ColumnEffect& out) const {
@@ -152,34 +152,37 @@ class ColumnView {
       std::vector<double> all;
       double rest = 1;
       for (const int64_t place : places_) {
-        all.push_back((part.rows.x.select(1, place) * share).sum().item<double>());
+        all.push_back(as_share((part.rows.x.select(1, place) * share).sum().item<double>()));
         rest -= all.back();
       }
-      all.push_back(rest);  // the level without a column
+      all.push_back(as_share(rest));  // the level without a column
       return all;
     };
     for (const auto& column : roles_) out.marginal.levels.push_back(column.name);
-    out.marginal.levels.push_back(raw_.name + " = " + level_without_column());
+    out.marginal.levels.push_back(label_without_column());
     out.marginal.numerator = shares(top, top.share);
     out.marginal.denominator = shares(bottom, bottom.share);
     out.marginal.reweighted = shares(bottom, bottom.reweighted);
     const auto variation = [](const std::vector<double>& a, const std::vector<double>& b) {
       double sum = 0;
       for (size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]) / 2;
-      return sum;
+      return as_share(sum);
     };
     out.distance = variation(out.marginal.numerator, out.marginal.denominator);
     out.distance_reweighted = variation(out.marginal.numerator, out.marginal.reweighted);
   }
 
-  std::string level_without_column() const {
+  /// Of the most frequent level, which may be that of missing cells or of the pooled levels.
+  std::string label_without_column() const {
     for (const auto& level : raw_.levels) {
       const bool has_column = std::any_of(roles_.begin(), roles_.end(), [&](const auto& column) {
         return column.role == Role::level && column.level == level;
       });
-      if (!has_column) return printable(level);
+      if (!has_column) return raw_.name + " = " + printable(level);
     }
-    return "(the rest)";
+    if (raw_.has_missing && place_of(Role::missing) < 0) return raw_.name + " is missing";
+    const bool pooled = raw_.pools && place_of(Role::other) < 0;
+    return raw_.name + (pooled ? " = (other)" : " = (the rest)");
   }
 
   const RawColumn& raw_;

@@ -208,7 +208,7 @@ Opinions opinions(const Estimator& estimator, const Tensor& raw) {
   const Tensor z = whole.coordinates().forward(raw);
   const Tensor learned = whole.log_ratio_at(z).log_ratio;
   if (!whole.uses_reference()) return {learned, learned};
-  return {gaussian_log_ratio(whole.ends(), z.to(whole.context().options())).cpu(), learned};
+  return {whole.reference_log_ratio(z), learned};
 }
 
 double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,

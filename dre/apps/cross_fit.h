@@ -25,7 +25,7 @@ FitOptions quick_fit();
 FitResult fit_any(const Samples& numerator, const Samples& denominator,
                   const std::vector<std::string>& names, FitOptions options, Progress& progress);
 
-/// What one model says of rows it has not seen: by its Gaussian reference alone, and with all that
+/// What one model says of rows it has not seen: by its reference alone, and with all that
 /// its members learned. [n] each, float64
 struct Opinions {
   Tensor reference, learned;

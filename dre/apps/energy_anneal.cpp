@@ -21,7 +21,8 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
              at::Generator& generator, Progress& progress) {
   std::vector<Tensor> z, log_determinant, bits;
   progress.begin("energies of the images", pixels.size(0));
-  for (const Tensor& block : pixels.split(options.rows_at_once)) {
+  const int64_t together = rows_together(model, options.rows_at_once);
+  for (const Tensor& block : pixels.split(together)) {
     const Logits logits = dequantise(block, generator, model.context().dtype);
     const Moved latent = model.noise().to_latent(logits.x);
     z.push_back(latent.point);
@@ -31,7 +32,7 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
         energy_log_ratio(model, model.space().of_latent(latent.point), options.nodes);
     bits.push_back(bits_per_dimension(log_prob, log_determinant.back(), model.dimension())
                        .to(torch::kCPU, torch::kFloat64));
-    progress.advance(static_cast<int64_t>(z.size()) * options.rows_at_once, "");
+    progress.advance(static_cast<int64_t>(z.size()) * together, "");
     if (progress.stop_requested()) break;
   }
   progress.end();

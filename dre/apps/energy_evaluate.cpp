@@ -5,9 +5,9 @@
 #include <cmath>
 #include <functional>
 
+#include "dre/apps/energy_flow.h"
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
-#include "dre/integrate/ode.h"
 #include "dre/integrate/rules.h"
 
 namespace dre {
@@ -21,51 +21,17 @@ Tensor integrate_score(const TimeScore& score, int64_t n, const TimeNodes& nodes
   return at::matmul(s.view({n, nodes.t.size(0)}), nodes.weight);
 }
 
-const FlowField& flow_of(const EnergyModel& model) {
-  const auto* field = ability<FlowField>(model.score());
-  check(field, "a model trained by the objective '", model.options().objective,
-        "' has no flow; the objective velocity has one");
-  return *field;
-}
-
-/// The field at one time for all points, in the variable u in which times are drawn.
-FlowPoint flow_at(const EnergyModel& model, const Dual& y, double u) {
-  const AngleDensity::Quantile at = model.angles().at(u);
-  const Tensor t = torch::full({y.value.size(0), 1}, at.t, y.value.options());
-  const FlowPoint flow = flow_of(model).flow(y, t);
-  return {flow.velocity * at.slope, flow.divergence * at.slope};
-}
-
-/// The exact divergence by the derivative along a probe: [n, 1]
-Tensor probed(const FlowPoint& flow, const Tensor& probes) {
-  return (flow.velocity.tangent * probes).sum(1, true);
-}
-
-struct Flowed {
-  Tensor state;
-  int64_t evaluations = 0;
-};
-
-/// Along the flow through all stretches, from data to noise or back, `steps` Runge-Kutta steps
-/// each.
-Flowed solve_flow(const EnergyModel& model, const VectorField& field, const Tensor& state,
-                  bool to_noise, int64_t steps) {
-  constexpr double inside = 1e-6;  // where two stretches meet each keeps to its own side
-  OdeOptions options;
-  options.method = "rk4";
-  options.steps = steps;
-  std::vector<double> ends = model.stretches();
-  if (!to_noise) std::reverse(ends.begin(), ends.end());
-  Flowed out{state};
-  for (size_t i = 0; i + 1 < ends.size(); ++i) {
-    const double low = std::min(ends[i], ends[i + 1]), high = std::max(ends[i], ends[i + 1]);
-    const auto within = [&](const Tensor& y, double u) {
-      return field(y, std::clamp(u, low == 0 ? 0 : low + inside, high == 1 ? 1 : high - inside));
-    };
-    const OdeSolution solution = solve_ode(within, out.state, ends[i], ends[i + 1], options);
-    out = {solution.y, out.evaluations + solution.evaluations};
-  }
-  return out;
+/// The same over points of the bridge from x0 to x1, [n, d] each; the sum of all rows.
+double score_along_bridge(const EnergyModel& model, const Tensor& x0, const Tensor& x1,
+                          const TimeNodes& nodes, at::Generator& generator) {
+  const int64_t count = nodes.t.size(0);
+  const auto points = [&](const Tensor& t) {
+    return draw_point(*model.bridge(), x0.repeat_interleave(count, 0),
+                      x1.repeat_interleave(count, 0), t, generator)
+        .x;
+  };
+  const auto& score = *ability<TimeScore>(model.score());
+  return integrate_score(score, x0.size(0), nodes, points).sum(torch::kFloat64).item<double>();
 }
 
 nlohmann::json to_json(const Bits& bits) {
@@ -97,9 +63,27 @@ struct Block {
   int64_t flow_evaluations = 0;
 };
 
-Block evaluate_block(const EnergyModel& model, const Tensor& pixels,
-                     const EnergyEvaluateOptions& options, at::Generator& generator) {
+/// What is drawn for images before the network sees them.
+struct Drawn {
+  Logits logits;
+  Tensor probes;  ///< [n, d]; undefined for models without a flow
+
+  Drawn slice(int64_t from, int64_t to) const {
+    return {{logits.x.slice(0, from, to), logits.log_determinant.slice(0, from, to)},
+            probes.defined() ? probes.slice(0, from, to) : Tensor()};
+  }
+};
+
+Drawn draw(const EnergyModel& model, const Tensor& pixels, at::Generator& generator) {
   const Logits logits = dequantise(pixels, generator, model.context().dtype);
+  if (!has_flow(model)) return {logits, {}};
+  return {logits, random_signs(logits.x.sizes(), logits.x.options(), generator)};
+}
+
+/// Nothing where a stop was asked for.
+std::optional<Block> evaluate_block(const EnergyModel& model, const Drawn& drawn,
+                                    const EnergyEvaluateOptions& options, Progress& progress) {
+  const auto& [logits, probes] = drawn;
   const Moved y = model.space().enter(logits.x);
   const DirectParts direct = direct_parts(model, y.point, options.nodes);
   Block block;
@@ -108,15 +92,37 @@ Block evaluate_block(const EnergyModel& model, const Tensor& pixels,
   block.direct = block.noise + direct.log_ratio;
   if (model.meets()) block.by_noise_half = direct.noise_log_prob + y.log_determinant;
   if (!has_flow(model)) return block;
-  const Tensor probes = random_signs(y.point.sizes(), y.point.options(), generator);
-  block.direct_by_probe =
-      block.direct - model.correction +
-      exact_divergence_gain(model, y.point, probes, time_nodes(model, options.nodes));
-  const FlowDensity flow = flow_density(model, y.point, probes, options.flow_steps);
-  block.by_variance = flow.by_variance + y.log_determinant;
-  block.by_probe = flow.by_probe + y.log_determinant;
-  block.flow_evaluations = flow.evaluations;
+  const TimeNodes nodes = time_nodes(model, options.nodes);
+  const auto gain = exact_divergence_gain(model, y.point, probes, nodes, progress);
+  const auto flow = flow_density(model, y.point, probes, options.flow_steps, progress);
+  if (!gain || !flow) return std::nullopt;
+  block.direct_by_probe = block.direct - model.correction + *gain;
+  block.by_variance = flow->by_variance + y.log_determinant;
+  block.by_probe = flow->by_probe + y.log_determinant;
+  block.flow_evaluations = flow->evaluations;
   return block;
+}
+
+/// Those of the first `rows` images, fewer where a stop was asked for.
+std::vector<Block> evaluate_blocks(const EnergyModel& model, const Tensor& pixels, int64_t rows,
+                                   const EnergyEvaluateOptions& options, at::Generator& generator,
+                                   Progress& progress) {
+  const int64_t together = rows_together(model, options.rows_at_once);
+  int64_t done = 0;
+  std::vector<Block> blocks;
+  for (const Tensor& some : pixels.slice(0, 0, rows).split(options.rows_at_once)) {
+    if (progress.stop_requested()) return blocks;
+    const Drawn drawn = draw(model, some, generator);
+    for (int64_t from = 0; from < some.size(0); from += together) {
+      if (progress.stop_requested()) return blocks;
+      const auto block =
+          evaluate_block(model, drawn.slice(from, from + together), options, progress);
+      if (!block) return blocks;
+      blocks.push_back(*block);
+      progress.advance(done += block->direct.size(0), "");
+    }
+  }
+  return blocks;
 }
 
 /// The bits of all blocks.
@@ -151,19 +157,30 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
 
 constexpr int64_t images_timed = 100;
 
-/// Wall clock of the log-ratios of images, on a warm device.
-double seconds_for(const EnergyModel& model, const Tensor& pixels, int64_t nodes,
-                   at::Generator& generator) {
+/// Wall clock of the log-ratios of images, on a warm device. Nothing where a stop was asked for.
+std::optional<double> seconds_for(const EnergyModel& model, const Tensor& pixels, int64_t nodes,
+                                  at::Generator& generator, Progress& progress) {
   const Tensor y =
       model.space().enter(dequantise(pixels, generator, model.context().dtype).x).point;
-  const auto once = [&] { energy_log_ratio(model, y, nodes).sum().item<double>(); };
-  once();
+  const auto once = [&] {
+    for (const Tensor& some : y.split(rows_together(model, y.size(0)))) {
+      if (progress.stop_requested()) return false;
+      energy_log_ratio(model, some, nodes).sum().item<double>();
+    }
+    return true;
+  };
+  if (!once()) return std::nullopt;
   const auto start = std::chrono::steady_clock::now();
-  once();
+  if (!once()) return std::nullopt;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
+
+int64_t rows_together(const EnergyModel& model, int64_t wanted) {
+  constexpr int64_t most_on_cpu = 20;
+  return model.context().device.is_cpu() ? std::min(wanted, most_on_cpu) : wanted;
+}
 
 TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from) {
   const RuleLevel rule = legendre(count).levels.front();
@@ -199,72 +216,34 @@ Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes
   return energy_log_ratio(model, y, time_nodes(model, nodes));
 }
 
-Tensor exact_divergence_gain(const EnergyModel& model, const Tensor& y, const Tensor& probes,
-                             const TimeNodes& nodes) {
+std::optional<double> zero_mean_correction(const EnergyModel& model, const Tensor& y,
+                                           const EnergyEvaluateOptions& options,
+                                           at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
-  Tensor gain = y.new_zeros({y.size(0)});
-  for (int64_t k = 0; k < nodes.t.size(0); ++k) {
-    const Tensor t = nodes.t[k].expand({y.size(0), 1});
-    const FlowPoint flow = flow_of(model).flow({y, probes}, t);
-    gain += nodes.weight[k] * (probed(flow, probes).squeeze(1) - flow.divergence);
-  }
-  return gain;
-}
-
-double zero_mean_correction(const EnergyModel& model, const Tensor& y,
-                            const EnergyEvaluateOptions& options, at::Generator& generator) {
-  const torch::NoGradGuard no_grad;
-  const auto* score = ability<TimeScore>(model.score());
-  if (!score) return 0;
+  if (!ability<TimeScore>(model.score())) return 0;
   const TimeNodes nodes = time_nodes(model, options.nodes);
+  const int64_t rows = y.size(0), together = rows_together(model, options.rows_at_once);
   double total = 0;
-  const int64_t count = nodes.t.size(0);
+  int64_t done = 0;
+  progress.begin("correction", rows);
   for (const Tensor& block : y.split(options.rows_at_once)) {
-    const int64_t n = block.size(0);
     // A one-sided bridge draws the noise itself.
     const Tensor noise =
-        model.space().between_images() ? model.space().draw_noise(n, generator) : block;
-    const auto points = [&](const Tensor& t) {
-      return draw_point(*model.bridge(), block.repeat_interleave(count, 0),
-                        noise.repeat_interleave(count, 0), t, generator)
-          .x;
-    };
-    total += integrate_score(*score, n, nodes, points).sum(torch::kFloat64).item<double>();
+        model.space().between_images() ? model.space().draw_noise(block.size(0), generator) : block;
+    for (int64_t i = 0; i < block.size(0) && !progress.stop_requested(); i += together) {
+      const Tensor some = block.slice(0, i, i + together);
+      total += score_along_bridge(model, some, noise.slice(0, i, i + together), nodes, generator);
+      progress.advance(done += some.size(0), "");
+    }
+    if (progress.stop_requested()) break;
   }
-  return total / static_cast<double>(y.size(0));
-}
-
-bool has_flow(const EnergyModel& model) { return ability<FlowField>(model.score()) != nullptr; }
-
-FlowDensity flow_density(const EnergyModel& model, const Tensor& y, const Tensor& probes,
-                         int64_t steps) {
-  const torch::NoGradGuard no_grad;
-  const int64_t n = y.size(0), d = y.size(1);
-  const auto field = [&](const Tensor& state, double u) {
-    const FlowPoint flow = flow_at(model, {state.narrow(1, 0, d), probes}, u);
-    return at::cat({flow.velocity.value, flow.divergence.unsqueeze(1), probed(flow, probes)}, 1);
-  };
-  const Flowed end =
-      solve_flow(model, field, at::cat({y, y.new_zeros({n, 2})}, 1), /*to_noise=*/true, steps);
-  const Tensor base = model.space().noise_log_prob(end.state.narrow(1, 0, d));
-  return {base + end.state.select(1, d), base + end.state.select(1, d + 1), end.evaluations};
-}
-
-Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator) {
-  const torch::NoGradGuard no_grad;
-  const auto field = [&](const Tensor& y, double u) { return flow_at(model, y, u).velocity.value; };
-  return solve_flow(model, field, model.space().draw_noise(n, generator), /*to_noise=*/false, steps)
-      .state;
+  progress.end();
+  return done == rows ? std::optional(total / static_cast<double>(rows)) : std::nullopt;
 }
 
 Tensor energy_pixels(const EnergyModel& model, const Tensor& y) {
   const torch::NoGradGuard no_grad;
   return to_pixels(model.space().leave(y).point).cpu();
-}
-
-Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
-                    at::Generator& generator) {
-  return uniform(shape, options, generator).sub_(0.5).sign_();
 }
 
 Bits mean_bits(const Tensor& values) {
@@ -280,14 +259,8 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
   model.network().set_half(options.half);
   const int64_t all = pixels.size(0);
   const int64_t rows = options.rows > 0 ? std::min(options.rows, all) : all;
-  std::vector<Block> blocks;
   progress.begin("evaluating", rows);
-  for (int64_t start = 0; start < rows && !progress.stop_requested();
-       start += options.rows_at_once) {
-    const int64_t end = std::min(rows, start + options.rows_at_once);
-    blocks.push_back(evaluate_block(model, pixels.slice(0, start, end), options, generator));
-    progress.advance(end, "");
-  }
+  const auto blocks = evaluate_blocks(model, pixels, rows, options, generator, progress);
   progress.end();
   if (progress.stop_requested()) {
     EnergyReport nothing;
@@ -299,7 +272,7 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
       ability<TimeScore>(model.score()) ? time_nodes(model, options.nodes).t.size(0) : 1;
   if (rows >= images_timed)
     report.direct_seconds =
-        seconds_for(model, pixels.slice(0, 0, images_timed), options.nodes, generator);
+        seconds_for(model, pixels.slice(0, 0, images_timed), options.nodes, generator, progress);
   return report;
 }
 

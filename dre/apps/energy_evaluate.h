@@ -23,12 +23,17 @@ struct EnergyEvaluateOptions {
     v("flow-steps", flow_steps, at_least(1),
       "Runge-Kutta steps of the flow, four evaluations each, between images on each side");
     v("rows", rows, at_least(0), "images that are looked at; 0: all");
-    v("rows-at-once", rows_at_once, at_least(1), "images that go through the network together");
+    v("rows-at-once", rows_at_once, at_least(1),
+      "images that go through the network together; on the CPU at most 20");
     v("half", half,
       "convolutions in bfloat16, where there is CUDA; of annealing those that drive the chains");
     v("graph", graph, "record the energy's gradient as a graph and replay it, where there is CUDA");
   }
 };
+
+/// How many of `wanted` rows go through the network together: on the CPU few, as a stop waits for
+/// them. Noise is drawn for all at once, so that it does not depend on this.
+int64_t rows_together(const EnergyModel& model, int64_t wanted);
 
 /// Times and weights of an integral over the model's times, on its device: [n] each.
 struct TimeNodes {
@@ -44,47 +49,15 @@ TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from = 0);
 Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, const TimeNodes& nodes);
 Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes);
 
-/// What log r(y) is more, where the time score takes the exact divergence of the flow's velocity
-/// for that of the variance head: s = -div u - u . grad log p. The exact one is the derivative
-/// along one random direction a row, exact in mean. The correction has no part in it. y, probes:
-/// [n, d] -> [n]
-Tensor exact_divergence_gain(const EnergyModel& model, const Tensor& y, const Tensor& probes,
-                             const TimeNodes& nodes);
-
 /// What the model's `correction` should be: the integral of the mean time score, which is zero for
 /// an exact score, over points of the bridge that starts at y: [n, d]. Classifiers need none.
-double zero_mean_correction(const EnergyModel& model, const Tensor& y,
-                            const EnergyEvaluateOptions& options, at::Generator& generator);
-
-/// Whether the model has a flow: velocity models do.
-bool has_flow(const EnergyModel& model);
-
-/// Log-densities along the flow y' = u(y, theta) from data to noise: the noise model's at the end +
-/// the integral of div u. With the exact divergence this is a normalised density, whatever the
-/// network.
-struct FlowDensity {
-  Tensor by_variance;  ///< [n], div u from the variance head
-  Tensor by_probe;     ///< [n], div u by the derivative along one random direction a row: exact in
-                       ///< mean
-  int64_t evaluations = 0;
-};
-
-/// y, probes: [n, d]; probes have uncorrelated entries of variance 1. `steps` Runge-Kutta steps on
-/// every stretch of the model. One pass of value and tangent
-/// through the network gives velocity and probe.
-FlowDensity flow_density(const EnergyModel& model, const Tensor& y, const Tensor& probes,
-                         int64_t steps);
-
-/// Draws by the flow from noise to data, `steps` on every stretch; [n, d], points of the model's
-/// space.
-Tensor flow_samples(const EnergyModel& model, int64_t n, int64_t steps, at::Generator& generator);
+/// Nothing where a stop was asked for.
+std::optional<double> zero_mean_correction(const EnergyModel& model, const Tensor& y,
+                                           const EnergyEvaluateOptions& options,
+                                           at::Generator& generator, Progress& progress);
 
 /// The images of points: [n, d] -> [n, d], bytes, on the host.
 Tensor energy_pixels(const EnergyModel& model, const Tensor& y);
-
-/// Signs, [n, d]: the probes of least variance.
-Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
-                    at::Generator& generator);
 
 /// A mean over images with its standard error.
 struct Bits {
@@ -104,7 +77,8 @@ struct EnergyReport {
   Bits noise_half;  ///< where two bridges meet, else NaN: bits of the noise model by the half that
                     ///< leads to it, less its own
   int64_t direct_evaluations = 0, flow_evaluations = 0;  ///< of the network, for an image
-  std::optional<double> direct_seconds;  ///< wall clock for the log-ratios of the first 100 images
+  std::optional<double> direct_seconds;  ///< wall clock for the log-ratios of the first 100
+                                         ///< images; none where a stop came before
   bool finished = true;  ///< false: a stop was asked for, and the numbers mean nothing
 };
 

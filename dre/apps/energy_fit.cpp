@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "dre/apps/energy_flow.h"
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
 #include "dre/density/gaussian_density.h"
@@ -110,7 +111,7 @@ class EnergyTrainer {
   bool look(Progress& progress);
   NamedTensors state() const;
   void restore(const NamedTensors& state);
-  void finish();
+  bool finish(Progress& progress);
 
   EnergyModel& model_;
   EnergyFitOptions options_;
@@ -210,17 +211,21 @@ bool EnergyTrainer::look(Progress& progress) {
   const Swapped averaged(weights_, adam_.average());
   EnergyEvaluateOptions options = options_.looks;
   options.half = options_.half;
-  auto generator = context_.device_generator("looks");      // the same noise at every look
-  if (context_.device.is_cpu()) options.rows_at_once = 20;  // a stop waits for no more
+  options.rows_at_once = rows_together(model_, options.rows_at_once);
+  auto generator = context_.device_generator("looks");  // the same noise at every look
   const double now = seconds(), loss = loss_since_look_ / static_cast<double>(steps_since_look_);
   EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}, {}};
   out.report = evaluate_energy(model_, validation_, options, generator, progress);
-  if (out.report.finished && has_flow(model_))
-    out.samples = energy_pixels(
-        model_, flow_samples(model_, options_.look_samples, options.flow_steps, generator));
+  bool finished = out.report.finished;
+  if (finished && has_flow(model_)) {
+    const auto y =
+        flow_samples(model_, options_.look_samples, options.flow_steps, generator, progress);
+    finished = y.has_value();
+    if (finished) out.samples = energy_pixels(model_, *y);
+  }
   model_.network().set_half(options_.half);
   looking_ += seconds() - now;
-  if (!out.report.finished) return false;
+  if (!finished) return false;
   result_.looks.push_back(std::move(out));
   loss_since_look_ = 0, steps_since_look_ = 0;
   return true;
@@ -263,16 +268,22 @@ void EnergyTrainer::restore(const NamedTensors& state) {
   looking_ = at(state, "seconds")[1].item<double>();
 }
 
-/// The averaged weights, and the correction they need.
-void EnergyTrainer::finish() {
+/// The averaged weights, and the correction they need. False where a stop was asked for.
+bool EnergyTrainer::finish(Progress& progress) {
   const torch::NoGradGuard no_grad;
   weights_.copy_(adam_.average());
   model_.network().set_half(false);
   auto generator = context_.device_generator("correction");
   const int64_t rows = std::min<int64_t>(validation_.size(0), 4 * options_.looks.rows);
-  const Logits logits = dequantise(validation_, generator, context_.dtype);
-  const Tensor y = model_.space().enter(logits.x.slice(0, 0, rows)).point;
-  model_.correction = zero_mean_correction(model_, y, options_.looks, generator);
+  const Tensor x = dequantise(validation_, generator, context_.dtype).x.slice(0, 0, rows);
+  std::vector<Tensor> y;
+  for (const Tensor& some : x.split(rows_together(model_, rows))) {
+    if (progress.stop_requested()) return false;
+    y.push_back(model_.space().enter(some).point);
+  }
+  const auto found = zero_mean_correction(model_, at::cat(y), options_.looks, generator, progress);
+  model_.correction = found.value_or(0);
+  return found.has_value();
 }
 
 EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& calls) {
@@ -304,7 +315,7 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
   progress.end();
   result_.seconds = seconds();
   result_.recorded = captured.recorded();
-  if (result_.finite && !result_.interrupted) finish();
+  if (result_.finite && !result_.interrupted) result_.interrupted = !finish(progress);
   return result_;
 }
 

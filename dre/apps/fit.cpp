@@ -124,6 +124,7 @@ class Fitting {
       at_atoms_ = {coordinates.forward(numerator.take(split0.held_out_rows)),
                    coordinates.forward(denominator.take(split1.held_out_rows))};
     rows_ = {};
+    count_cells(numerator.take(split0.train_rows), denominator.take(split1.train_rows));
   }
 
   FitResult run() {
@@ -163,6 +164,16 @@ class Fitting {
                      context_);
   }
 
+  /// Of the rows that training sees: the others judge.
+  void count_cells(const Samples& numerator, const Samples& denominator) {
+    Estimator& estimator = result_.estimator;
+    if (!estimator.uses_reference() || !atoms_.everywhere()) return;
+    const Samples top = estimator.coordinates().forward(numerator);
+    const Samples bottom = estimator.coordinates().forward(denominator);
+    estimator.cells = CellTable::fit(top, estimator.reference_log_ratio(top.x), bottom,
+                                     estimator.reference_log_ratio(bottom.x), options_.guard);
+  }
+
   void train(const std::string& method) {
     const auto start = std::chrono::steady_clock::now();
     const BridgeOptions bridge = resolve_bridge(options_, method);
@@ -184,7 +195,9 @@ class Fitting {
     report.held_out_logistic = logistic_loss(rated.numerator, rated.denominator);
     const Measured along_the_bridge{training.gain, training.gain_error};
     const int64_t some = 30;  // rows whose mean has a standard error worth its name
-    report.kept = !result_.estimator.uses_reference() || is_sure(along_the_bridge) ||
+    // What is surely better than a Gaussian along the bridge need not be better than counts.
+    const bool by_bridge = result_.estimator.cells.empty() && is_sure(along_the_bridge);
+    report.kept = !result_.estimator.uses_reference() || by_bridge ||
                   is_sure(gain_at_the_ends(rated, some).value_or(Measured{0, 0}));
     report.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -218,7 +231,12 @@ class Fitting {
     member.correction = error.shrunk();
   }
 
-  TwoSides held_out() const { return {data_.held_out_numerator, data_.held_out_denominator}; }
+  /// The held-out rows; where counts have a say, which know the rows themselves only, without the
+  /// noise of training.
+  TwoSides held_out() const {
+    if (!result_.estimator.cells.empty()) return at_atoms_;
+    return {data_.held_out_numerator, data_.held_out_denominator};
+  }
 
   /// Log-ratios of held-out rows.
   struct RatedSides {
@@ -242,9 +260,8 @@ class Fitting {
   }
 
   RatedSides rate_reference(const TwoSides& sides) const {
-    return rate_by(sides, [&](const Tensor& z) {
-      return gaussian_log_ratio(result_.estimator.ends(), z.to(context_.device)).cpu();
-    });
+    return rate_by(sides,
+                   [&](const Tensor& z) { return result_.estimator.reference_log_ratio(z); });
   }
 
   RatedSides rate_estimator(const TwoSides& sides) const {

@@ -64,7 +64,8 @@ struct Checkpointing {
 /// a member that does not beat it on held-out rows by `guard` standard errors of its own objective
 /// gets no weight; where none does, or all together do not tell the held-out sides apart better,
 /// the reference is the answer; of columns with atoms it is the reference and the share of what all
-/// members learned that the held-out rows are sure of.
+/// members learned that the held-out rows are sure of. The reference is Gaussian, of tables whose
+/// rows repeat together with what the counts of rows say.
 FitResult fit(const Samples& numerator, const Samples& denominator,
               const std::vector<std::string>& names, const FitOptions& options, Progress& progress,
               const Checkpointing& checkpointing = {});

@@ -81,8 +81,9 @@ std::string Gate::measured(const CompareResult& result) const {
   std::vector<std::string> parts;
   for (const auto& bound : all_) {
     const double value = choose("number in --fail-if", numbers(), bound.name)(result);
-    parts.push_back(
-        dre::text(bound.name, " = ", std::isnan(value) ? "unknown" : number_text(value)));
+    parts.push_back(std::isnan(value)
+                        ? bound.name + " could not be computed, which counts as failed"
+                        : dre::text(bound.name, " = ", number_text(value)));
   }
   if (!result.apart.empty())
     parts.push_back(dre::text("no value of ", listed(result.apart), " is on both sides"));

@@ -17,7 +17,7 @@ class Gate final {
   /// everything where the sides have no value of a column in common.
   bool fails(const CompareResult& result) const;
 
-  /// "kl = 0.312, tv = 0.2"
+  /// "kl = 0.312, chi2 could not be computed, which counts as failed"
   std::string measured(const CompareResult& result) const;
 
   const std::string& text() const { return text_; }

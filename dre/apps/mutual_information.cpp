@@ -55,40 +55,40 @@ void bound_by_entropy(const Tensor& values, Groups& groups) {
   groups.largest_entropy = std::min(groups.largest_entropy, largest);
 }
 
+/// Whether these are categories, none of whose levels are taken as one.
+bool has_known_entropy(const Encoding& encoding) {
+  return std::all_of(encoding.raw().begin(), encoding.raw().end(), [](const RawColumn& raw) {
+    return raw.kind == TypedColumn::Kind::category && !raw.pools;
+  });
+}
+
 /// The encoded columns of one group, without those that are constant.
 Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names, Groups& groups) {
   Frame part{{frame.columns.begin() + static_cast<std::ptrdiff_t>(from),
               frame.columns.begin() + static_cast<std::ptrdiff_t>(to)},
              frame.rows,
              frame.rows_read};
-  Frame other = part;
-  const EncodingPlan plan = make_encoding(part, other);
+  const EncodingPlan plan = make_encoding(part);
   const Encoding& encoding = plan.encoding;
   const auto found_here = encoding_warnings(plan);
   groups.warnings.insert(groups.warnings.end(), found_here.begin(), found_here.end());
   Strings reasons;
   for (const auto& [code, message] : found_here) reasons.push_back(message);
   check_data(!encoding.names().empty(), "no column of a group can be used: ", join(reasons, "; "));
-  const Tensor values = encoding.encode(part).values;
+  const Tensor values = encoding.encode(take_columns(part, encoding)).values;
   const Samples samples = make_samples(values, {}, "the table");
-  const ConstantColumns found = constant_columns(samples, samples, encoding.names());
-  std::vector<int64_t> kept;
-  bool categories_alone = true;
-  for (size_t j = 0; j < encoding.names().size(); ++j) {
-    const std::string name = encoding.names()[j];
-    if (contains(found.constant, name)) continue;
-    kept.push_back(static_cast<int64_t>(j));
-    names.push_back(name);
-    const RawColumn& raw = encoding.raw()[encoding.columns()[j].source];
-    // Of levels that are taken as one the entropy is not known.
-    if (raw.kind != TypedColumn::Kind::category || raw.pools) categories_alone = false;
-  }
-  check_data(!kept.empty(), "every column of a group is constant: ", listed(encoding.names()));
+  const ConstantColumns found = constant_columns(samples, samples);
+  check_data(!found.others.empty(),
+             "every column of a group is constant: ", listed(encoding.names()));
   if (!found.constant.empty())
-    groups.warnings.push_back({"constant-column", text("left out, as one value is in every row: ",
-                                                       listed(found.constant))});
-  if (categories_alone) bound_by_entropy(values, groups);
-  return values.index_select(1, torch::tensor(kept));
+    groups.warnings.push_back(
+        {"constant-column", text("left out, as one value is in every row: ",
+                                 listed(encoding.select(found.constant).names()))});
+  const Encoding kept = encoding.select(found.others);
+  names = kept.names();
+  if (has_known_entropy(kept)) bound_by_entropy(values, groups);
+  return values.index_select(
+      1, torch::tensor(std::vector<int64_t>(found.others.begin(), found.others.end())));
 }
 
 /// The smallest model is one of (folds - 1) / 2 folds, see Measuring::rate_by_half.

@@ -52,6 +52,18 @@ void check_choice(const SidesOptions& options) {
         "--numerator and --denominator cannot both be standard input; write one of them to a file");
 }
 
+/// Columns whose kind is given must not be left out by another option.
+void check_kinds(const char* option, const Strings& names, const SidesOptions& options) {
+  for (const auto& name : names) {
+    check(!contains(options.drop, name), "column ", shown(name), " is named by --drop and by ",
+          option, "; name it in one of them");
+    const bool read = options.columns.empty() || contains(options.columns, name) ||
+                      name == options.weight_column || name == options.domain_column;
+    check(read, option, " names column ", shown(name),
+          ", which --columns leaves out; name it in both, or in none of them");
+  }
+}
+
 /// The columns with a part of their own must not be named by another option as well.
 void check_roles(const SidesOptions& options) {
   const auto check_role = [&](const char* option, const std::string& name) {
@@ -71,6 +83,8 @@ void check_roles(const SidesOptions& options) {
   for (const auto& name : options.categorical)
     check(!contains(options.numeric, name), "column ", shown(name),
           " is named by --categorical and by --numeric; name it in one of them");
+  check_kinds("--categorical", options.categorical, options);
+  check_kinds("--numeric", options.numeric, options);
 }
 
 /// Names of all columns, without reading any row; nothing for streams, which are read once only.
@@ -95,19 +109,6 @@ void check_drops_exist(const SidesOptions& options) {
                " has; their columns are ", listed(*first));
 }
 
-/// The weight column, or nothing where this file has none and the other one does: rows without
-/// weights count once.
-std::string weight_column_in(const std::string& path, const SidesOptions& options) {
-  if (options.weight_column.empty() || !uses_two_files(options)) return options.weight_column;
-  const auto own = peek_columns(path);
-  const auto other =
-      peek_columns(path == options.numerator ? options.denominator : options.numerator);
-  const bool missing_here = own && !contains(*own, options.weight_column);
-  return missing_here && (!other || contains(*other, options.weight_column))
-             ? ""
-             : options.weight_column;
-}
-
 Advice advice_for(const SidesOptions& options) {
   Advice advice{"--drop", options.numeric, "--missing error refuses that"};
   if (!options.columns.empty()) advice.drop_flag = "";
@@ -118,14 +119,13 @@ Advice advice_for(const SidesOptions& options) {
 std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptions& options) {
   ReadOptions read;
   read.columns = options.columns;
-  const std::string weight = weight_column_in(path, options);
-  if (!read.columns.empty() && !weight.empty()) read.columns.push_back(weight);
+  read.columns_if_there = {options.weight_column};
   read.drop = drop_from(path, options);
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
   read.numbers = options.numeric;
   read.advice = advice_for(options);
-  if (!weight.empty()) read.numbers.push_back(weight);
+  read.numbers.push_back(options.weight_column);
   if (!read.columns.empty() && !options.domain_column.empty())
     read.columns.push_back(options.domain_column);
   return open_table(path, read);
@@ -233,10 +233,15 @@ RawSides read_two_files(const SidesOptions& options) {
   const auto second = open_side(options.denominator, options);
   const Strings names = without(first->columns(), {options.weight_column});
   check_same_columns(options, names, without(second->columns(), {options.weight_column}));
+  const bool weighted = contains(first->columns(), options.weight_column) ||
+                        contains(second->columns(), options.weight_column);
+  if (!options.weight_column.empty() && !weighted)
+    check_has(first->columns(), "weight", options.weight_column, options.numerator);
   const auto read = [&](TableReader& reader, const char* what, const std::string& path) {
     check_types_exist(options, reader.columns(), path);
-    const std::string weight = weight_column_in(path, options);
-    if (!weight.empty()) check_has(reader.columns(), "weight", weight, path);
+    // Rows of a file without weights count once.
+    const bool has_weights = contains(reader.columns(), options.weight_column);
+    const std::string weight = has_weights ? options.weight_column : "";
     RawSide side = raw_side(what, path, read_frame(reader, path, options), weight);
     side.frame = ordered(std::move(side.frame), names);
     return side;

@@ -32,39 +32,30 @@ std::string format_hint(const Strings& names) {
               " could be numbers or dates: write them as 1234.5 and 2021-07-13 to have them used");
 }
 
-/// Raw names behind encoded columns, each once.
-Strings raw_names(const Encoding& encoding, const Strings& names) {
-  Strings out;
-  for (const auto& column : encoding.columns()) {
-    const std::string& raw = encoding.raw()[column.source].name;
-    if (contains(names, column.name) && !contains(out, raw)) out.push_back(raw);
-  }
-  return out;
-}
-
 /// Indicators of categories are judged by their levels, see encoding_warnings; those of a number
 /// that is itself named say no more.
-Strings worth_telling(const Encoding& encoding, const Strings& names) {
+Strings worth_telling(const Encoding& found) {
   Strings out;
-  for (const auto& column : encoding.columns()) {
-    const RawColumn& raw = encoding.raw()[column.source];
-    if (raw.kind != TypedColumn::Kind::category && contains(names, column.name) &&
-        !contains(out, raw.name))
+  for (const auto& column : found.columns()) {
+    const RawColumn& raw = found.raw()[column.source];
+    if (raw.kind != TypedColumn::Kind::category && !contains(out, raw.name))
       out.push_back(column.name);
   }
   return out;
 }
 
-/// Raw columns, of which encoded ones (`constant`) were left out: all of them, or the values, which
-/// have the column's own name, while whether there is one is kept.
-void warn_of_constants(const Strings& touched, const Strings& constant, Sides& sides) {
-  const Strings used = raw_names(sides.encoding, sides.names);
+/// Of a raw column all encoded ones were left out, or the values, while whether there is one is
+/// kept.
+void warn_of_constants(const Encoding& left_out, Sides& sides) {
+  const Strings used = sides.encoding.raw_names();
   Strings gone, values_gone;
-  for (const auto& name : touched)
-    if (!contains(used, name))
-      gone.push_back(name);
-    else if (contains(constant, name))
+  for (const auto& name : left_out.raw_names())
+    if (!contains(used, name)) gone.push_back(name);
+  for (const auto& column : left_out.columns()) {
+    const std::string& name = left_out.raw()[column.source].name;
+    if (column.role == EncodedColumn::Role::value && contains(used, name))
       values_gone.push_back(name);
+  }
   for (const auto& name : gone) sides.description["dropped_columns"].push_back(name);
   const auto warn = [&](const Strings& names, const char* what) {
     if (!names.empty())
@@ -76,30 +67,28 @@ void warn_of_constants(const Strings& touched, const Strings& constant, Sides& s
 
 /// Leaves out what is constant on both sides; refuses what separates them.
 void judge_columns(Sides& sides) {
-  const ConstantColumns found = constant_columns(sides.numerator, sides.denominator, sides.names);
-  check_data(found.separated.empty(), columns_are(found.separated),
+  const ConstantColumns found = constant_columns(sides.numerator, sides.denominator);
+  const Encoding separated = sides.encoding.select(found.separated);
+  check_data(found.separated.empty(), columns_are(separated.names()),
              " constant on each side, with different values: the sides never meet and the ratio is "
              "infinite; leave out with --drop ",
-             shell_list(raw_names(sides.encoding, found.separated)));
-  const Strings one_sided = worth_telling(sides.encoding, found.one_sided);
+             shell_list(separated.raw_names()));
+  const Strings one_sided = worth_telling(sides.encoding.select(found.one_sided));
   if (!one_sided.empty())
     sides.warnings.push_back(
         {"one-sided-column", text(columns_are(one_sided),
                                   " constant on one side only: the ratio is infinite or zero where "
                                   "the other side has other values")});
   if (found.constant.empty()) return;
-  check_data(found.constant.size() < sides.names.size(),
-             "every column is constant; nothing can be compared");
-  const Strings touched = raw_names(sides.encoding, found.constant);
-  std::vector<size_t> kept;
-  for (size_t j = 0; j < sides.names.size(); ++j)
-    if (!contains(found.constant, sides.names[j])) kept.push_back(j);
-  const Tensor places = torch::tensor(std::vector<int64_t>(kept.begin(), kept.end()));
+  check_data(!found.others.empty(), "every column is constant; nothing can be compared");
+  const Encoding left_out = sides.encoding.select(found.constant);
+  const Tensor places =
+      torch::tensor(std::vector<int64_t>(found.others.begin(), found.others.end()));
   sides.numerator.x = sides.numerator.x.index_select(1, places);
   sides.denominator.x = sides.denominator.x.index_select(1, places);
-  sides.encoding = sides.encoding.select(kept);
+  sides.encoding = sides.encoding.select(found.others);
   sides.names = sides.encoding.names();
-  warn_of_constants(touched, found.constant, sides);
+  warn_of_constants(left_out, sides);
 }
 
 void use_encoding(const EncodingPlan& plan, Sides& sides) {
@@ -138,15 +127,8 @@ void check_sizes(const Tensor& values, const Strings& names, const RawSide& raw)
 }
 
 /// Frames -> samples; the frames are used up.
-Samples encoded(RawSide& raw, const Encoding& encoding, const Strings& names) {
-  Frame used{{}, raw.frame.rows, raw.frame.rows_read};
-  const Strings wanted = encoding.raw_names();
-  for (size_t i = 0, next = 0; i < names.size() && next < wanted.size(); ++i)
-    if (names[i] == wanted[next]) {
-      used.columns.push_back(std::move(raw.frame.columns[i]));
-      ++next;
-    }
-  const Tensor values = encoding.encode(used).values;
+Samples encoded(RawSide& raw, const Encoding& encoding) {
+  const Tensor values = encoding.encode(take_columns(raw.frame, encoding)).values;
   check_sizes(values, encoding.names(), raw);
   return make_samples(values, raw.weight, "the " + raw.what);
 }
@@ -268,8 +250,8 @@ Sides load_sides(const SidesOptions& options) {
              " one value, none, or a different one in every row", format_hint(formatted));
   check_levels(sides.encoding, raw.numerator);
   check_levels(sides.encoding, raw.denominator);
-  sides.numerator = encoded(raw.numerator, sides.encoding, raw.names);
-  sides.denominator = encoded(raw.denominator, sides.encoding, raw.names);
+  sides.numerator = encoded(raw.numerator, sides.encoding);
+  sides.denominator = encoded(raw.denominator, sides.encoding);
   // In a handful of rows everything looks constant; with more, constant columns need no rows.
   const auto check_both = [&] {
     const auto check_one = [&](const Samples& samples, const RawSide& side) {

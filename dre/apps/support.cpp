@@ -125,7 +125,7 @@ double share_outside(const Tensor& log_ratio, const Samples& side, const Samples
                      const Encoding& encoding) {
   const Tensor out =
       (log_ratio > std::log(effective_size(other))).logical_or(beyond_range(side, other, encoding));
-  return weighted_mean(out.to(torch::kFloat64), side.weights());
+  return as_share(weighted_mean(out.to(torch::kFloat64), side.weights()));
 }
 
 std::vector<Warning> judge_support(const Support& support) {

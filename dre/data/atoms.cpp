@@ -44,6 +44,7 @@ AtomNoise AtomNoise::fit(const Samples& numerator, const Samples& denominator) {
   check(numerator.columns() == denominator.columns(), "the numerator has ", numerator.columns(),
         " columns, the denominator ", denominator.columns(), "; both need the same");
   AtomNoise noise;
+  noise.all_columns_ = numerator.columns();
   for (int64_t place = 0; place < numerator.columns(); ++place) {
     const Tensor first = numerator.column(place), second = denominator.column(place);
     if (!has_atoms(first) || !has_atoms(second)) continue;

@@ -18,6 +18,7 @@ class AtomNoise final {
   static AtomNoise fit(const Samples& numerator, const Samples& denominator);
 
   bool any() const { return !columns_.empty(); }
+  bool everywhere() const { return static_cast<int64_t>(columns_.size()) == all_columns_; }
 
   /// Fresh noise on the columns with atoms; without any the samples themselves.
   Samples add(const Samples& samples, at::Generator& generator) const;
@@ -28,6 +29,7 @@ class AtomNoise final {
     Tensor value, width;  ///< [m], float64, ascending; standard deviation of each atom's bump
   };
   std::vector<Column> columns_;
+  int64_t all_columns_ = 0;
 };
 
 }  // namespace dre

@@ -18,10 +18,14 @@ constexpr double most_skewness = 1;
 constexpr int64_t few_distinct = 32;
 constexpr double far_out = 5;  // interquartile ranges from the middle
 
-void check_sides(const Samples& numerator, const Samples& denominator,
-                 const std::vector<std::string>& names) {
+void check_same_width(const Samples& numerator, const Samples& denominator) {
   check(numerator.columns() == denominator.columns(), "the numerator has ", numerator.columns(),
         " columns, the denominator ", denominator.columns(), "; both need the same");
+}
+
+void check_sides(const Samples& numerator, const Samples& denominator,
+                 const std::vector<std::string>& names) {
+  check_same_width(numerator, denominator);
   check(static_cast<int64_t>(names.size()) == numerator.columns(), names.size(), " names for ",
         numerator.columns(), " columns");
 }
@@ -130,21 +134,21 @@ ColumnTransformOptions with_outliers_ranked(ColumnTransformOptions options,
   return options;
 }
 
-ConstantColumns constant_columns(const Samples& numerator, const Samples& denominator,
-                                 const std::vector<std::string>& names) {
-  check_sides(numerator, denominator, names);
+ConstantColumns constant_columns(const Samples& numerator, const Samples& denominator) {
+  check_same_width(numerator, denominator);
   const auto [low0, high0] = at::aminmax(numerator.positive().x, /*dim=*/0);
   const auto [low1, high1] = at::aminmax(denominator.positive().x, /*dim=*/0);
   const Tensor one0 = (low0 == high0).cpu(), one1 = (low1 == high1).cpu();
   const Tensor same =
       low0.to(torch::kCPU, torch::kFloat64) == low1.to(torch::kCPU, torch::kFloat64);
   ConstantColumns result;
-  for (size_t j = 0; j < names.size(); ++j) {
-    const auto index = static_cast<int64_t>(j);
-    const bool first = one0[index].item<bool>(), second = one1[index].item<bool>();
-    if (first != second) result.one_sided.push_back(names[j]);
-    if (!first || !second) continue;
-    (same[index].item<bool>() ? result.constant : result.separated).push_back(names[j]);
+  for (int64_t j = 0; j < numerator.columns(); ++j) {
+    const auto place = static_cast<size_t>(j);
+    const bool first = one0[j].item<bool>(), second = one1[j].item<bool>();
+    const bool constant = first && second && same[j].item<bool>();
+    (constant ? result.constant : result.others).push_back(place);
+    if (first != second) result.one_sided.push_back(place);
+    if (first && second && !constant) result.separated.push_back(place);
   }
   return result;
 }

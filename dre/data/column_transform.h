@@ -37,16 +37,17 @@ ColumnTransformOptions with_outliers_ranked(ColumnTransformOptions options,
                                             const Samples& numerator, const Samples& denominator,
                                             const std::vector<std::string>& names);
 
-/// Columns in which a side has one value only.
+/// Columns in which a side has one value only, by place: a column of a file may have the name of an
+/// indicator.
 struct ConstantColumns {
-  std::vector<std::string> constant;   ///< the same value everywhere: drop with a warning
-  std::vector<std::string> one_sided;  ///< one value on one side only: a support warning
-  std::vector<std::string> separated;  ///< one value a side, but not the same: log r is infinite
+  std::vector<size_t> constant;   ///< the same value everywhere: drop with a warning
+  std::vector<size_t> others;     ///< all but these
+  std::vector<size_t> one_sided;  ///< one value on one side only: a support warning
+  std::vector<size_t> separated;  ///< one value a side, but not the same: log r is infinite
 };
 
 /// Rows of weight 0 do not count.
-ConstantColumns constant_columns(const Samples& numerator, const Samples& denominator,
-                                 const std::vector<std::string>& names);
+ConstantColumns constant_columns(const Samples& numerator, const Samples& denominator);
 
 /// The fitted maps. Computes in float64 throughout.
 class ColumnTransforms final {

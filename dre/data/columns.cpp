@@ -43,6 +43,15 @@ size_t find_column(const std::string& file, const Positions& positions,
   return found->second;
 }
 
+std::vector<std::string> wanted_columns(const std::vector<std::string>& names,
+                                        const Positions& positions, const ReadOptions& options) {
+  if (options.columns.empty()) return names;
+  std::vector<std::string> wanted = options.columns;
+  for (const auto& name : options.columns_if_there)
+    if (positions.count(name) > 0) wanted.push_back(name);
+  return wanted;
+}
+
 }  // namespace
 
 void check_distinct(const char* option, const std::vector<std::string>& names) {
@@ -75,7 +84,7 @@ ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>&
     plan.text_of[at] = static_cast<int64_t>(plan.texts.size());
     plan.texts.push_back(name);
   }
-  for (const auto& name : options.columns.empty() ? names : options.columns) {
+  for (const auto& name : wanted_columns(names, positions, options)) {
     const size_t at = find_column(file, positions, names, name, "");
     if (taken[at]) continue;
     plan.number_of[at] = static_cast<int64_t>(plan.numbers.size());

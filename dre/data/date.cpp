@@ -71,6 +71,18 @@ std::optional<double> take_time(std::string_view& text) {
   return (*hour * 3600 + *minute * 60 + *second) / static_cast<double>(seconds_a_day);
 }
 
+/// Days by which the clock is ahead of UTC: Z, +02:00, +0200, +02; 0 where nothing is said.
+std::optional<double> take_offset(std::string_view& text) {
+  if (text.empty() || take(text, 'Z')) return 0;
+  const double sign = text.front() == '-' ? -1 : 1;
+  if (!take(text, '+') && !take(text, '-')) return std::nullopt;
+  const auto hours = take_number(text, 2);
+  std::optional<int> minutes = 0;
+  if (take(text, ':') || !text.empty()) minutes = take_number(text, 2);
+  if (!hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
+  return sign * (*hours * 3600 + *minutes * 60) / static_cast<double>(seconds_a_day);
+}
+
 }  // namespace
 
 std::optional<double> parse_date(std::string_view text) {
@@ -78,9 +90,10 @@ std::optional<double> parse_date(std::string_view text) {
   if (!day || text.empty()) return day;
   if (!take(text, 'T') && !take(text, ' ')) return std::nullopt;
   const auto time = take_time(text);
-  take(text, 'Z');
-  if (!time || !text.empty()) return std::nullopt;
-  return *day + *time;
+  if (!time) return std::nullopt;
+  const auto ahead = take_offset(text);
+  if (!ahead || !text.empty()) return std::nullopt;
+  return *day + (*time - *ahead);
 }
 
 std::string date_text(double days) {

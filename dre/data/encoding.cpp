@@ -188,18 +188,19 @@ std::vector<int64_t> Encoding::level_targets(const TypedColumn& column, size_t r
     if (columns_[j].source == raw_column && columns_[j].role == Role::other)
       other = static_cast<int64_t>(j);
   std::vector<int64_t> targets;
-  std::vector<bool> unseen;
+  std::vector<bool> known;
   for (const auto& level : column.levels) {
     auto found = places_[raw_column].find(level);
     // A column that the fit found to be a category has its dates in their usual form.
     if (found == places_[raw_column].end())
       if (const auto date = parse_date(level)) found = places_[raw_column].find(date_text(*date));
-    const bool known = found != places_[raw_column].end();
-    targets.push_back(known ? found->second : other);
-    unseen.push_back(!known && !raw_[raw_column].pools);
+    known.push_back(found != places_[raw_column].end());
+    targets.push_back(known.back() ? found->second : other);
   }
+  // Which levels were pooled is not kept, so that a rare one cannot be told from a new one.
+  int64_t& count = raw_[raw_column].pools ? result.pooled : result.unseen;
   for (const int32_t code : column.codes)
-    if (code >= 0 && unseen[static_cast<size_t>(code)]) ++result.unseen;
+    if (code >= 0 && !known[static_cast<size_t>(code)]) ++count;
   return targets;
 }
 

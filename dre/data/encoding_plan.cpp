@@ -100,12 +100,14 @@ bool are_row_numbers(const std::vector<double>& values, const Atom& atom) {
          std::all_of(values.begin(), values.end(), [](double x) { return x == std::floor(x); });
 }
 
-/// "1,234", "12.3%", "$99", "7/13/2021": text that a person reads as a number or a date.
+/// "1,234", "12.3%", "$99", "7/13/2021", "20210713T1200Z": text that a person reads as a number or
+/// a date; "T1" is a name.
 bool looks_formatted(const std::string& text) {
   const bool digits =
       std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  return digits && text.find_first_not_of("0123456789.,'/-:%$+ ()eE\xE2\x82\xAC\xC2\xA3") ==
-                       std::string::npos;
+  return digits && std::isalpha(static_cast<unsigned char>(text.front())) == 0 &&
+         text.find_first_not_of("0123456789.,'/-:%$+ ()eETZ\xE2\x82\xAC\xC2\xA3") ==
+             std::string::npos;
 }
 
 /// Whether all levels do. Plain numbers alone are categories because somebody said so.
@@ -130,10 +132,11 @@ bool never_meet(const Atom& atom0, const std::vector<double>& values0, const Ato
          (atom1.is_all() && atom1.stands_out(atom0) && absent(atom1.value, values0));
 }
 
+/// One table is planned as two equal ones whose rows count once.
 class Planner {
  public:
   Planner(Frame& numerator, Frame& denominator)
-      : numerator_(numerator), denominator_(denominator) {}
+      : numerator_(numerator), denominator_(denominator), one_table_(&numerator == &denominator) {}
 
   EncodingPlan run() {
     check(numerator_.columns.size() == denominator_.columns.size(), "the sides have ",
@@ -210,6 +213,7 @@ class Planner {
     LevelCounts counts;
     for (const int32_t code : first.codes)
       if (code >= 0) ++counts[first.levels[static_cast<size_t>(code)]].numerator;
+    if (one_table_) return counts;
     for (const int32_t code : second.codes)
       if (code >= 0) ++counts[second.levels[static_cast<size_t>(code)]].denominator;
     return counts;
@@ -224,8 +228,8 @@ class Planner {
 
   void plan_category(const TypedColumn& first, const TypedColumn& second) {
     const auto counts = count_levels(first, second);
-    const int64_t missing = first.missing() + second.missing();
-    const int64_t rows = first.rows() + second.rows() - missing;
+    const int64_t missing = first.missing() + (one_table_ ? 0 : second.missing());
+    const int64_t rows = first.rows() + (one_table_ ? 0 : second.rows()) - missing;
     const bool formatted = are_formatted(counts);
     if (is_identifier(counts, rows)) {
       if (formatted) plan_.formatted.push_back(first.name);
@@ -241,7 +245,7 @@ class Planner {
     if (frequent.empty()) frequent = most_frequent(counts, least_rows);
     int64_t pooled = rows;
     for (const auto& one : frequent) pooled -= one.second.both();
-    find_own_levels(first, second, counts, frequent);
+    if (!one_table_) find_own_levels(first, second, counts, frequent);
     if (frequent.empty() && missing == 0) return plan_.rare_levels.push_back(first.name);
     const double part = static_cast<double>(pooled) / static_cast<double>(rows);
     if (part > pooled_noticed)
@@ -316,6 +320,7 @@ class Planner {
   }
 
   Frame &numerator_, &denominator_;
+  bool one_table_;
   std::vector<RawColumn> raw_;
   std::vector<EncodedColumn> columns_;
   EncodingPlan plan_;
@@ -325,6 +330,18 @@ class Planner {
 
 EncodingPlan make_encoding(Frame& numerator, Frame& denominator) {
   return Planner(numerator, denominator).run();
+}
+
+EncodingPlan make_encoding(Frame& table) { return Planner(table, table).run(); }
+
+Frame take_columns(Frame& table, const Encoding& encoding) {
+  Frame used{{}, table.rows, table.rows_read};
+  const std::vector<RawColumn>& wanted = encoding.raw();
+  for (auto& column : table.columns)
+    if (const size_t next = used.columns.size();
+        next < wanted.size() && column.name == wanted[next].name)
+      used.columns.push_back(std::move(column));
+  return used;
 }
 
 }  // namespace dre

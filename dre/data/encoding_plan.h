@@ -48,4 +48,10 @@ struct EncodingPlan {
 /// Columns of the same names in the same order; where the kinds differ, both become categories.
 EncodingPlan make_encoding(Frame& numerator, Frame& denominator);
 
+/// Of one table, which is both sides; its rows count once.
+EncodingPlan make_encoding(Frame& table);
+
+/// Moves the columns that the encoding uses out of a table of which it was made.
+Frame take_columns(Frame& table, const Encoding& encoding);
+
 }  // namespace dre

@@ -28,7 +28,8 @@ struct ReadOptions {
   /// Whether delimited text may lack names: a first line of numbers is then a row, and the columns
   /// are x0, x1, ..., as those of arrays are.
   bool header_optional = false;
-  Advice advice = {};  ///< of errors about cells
+  Advice advice = {};                              ///< of errors about cells
+  std::vector<std::string> columns_if_there = {};  ///< besides `columns`, where the file has them
 
   void visit(OptionVisitor& v);
 };

@@ -1,5 +1,6 @@
 #include "dre/numeric/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -112,6 +113,8 @@ double sample_quantile(const Tensor& values, double probability) {
   return sample_quantile(values, torch::full({1}, probability, torch::kFloat64)).item<double>();
 }
 
+double as_share(double sum) { return std::clamp(sum, 0.0, 1.0); }
+
 double auc(const Tensor& positive, const Tensor& negative, const Tensor& positive_weights,
            const Tensor& negative_weights) {
   const Tensor p = column(positive, "positive scores"), n = column(negative, "negative scores");
@@ -121,7 +124,7 @@ double auc(const Tensor& positive, const Tensor& negative, const Tensor& positiv
   const Tensor below = torch::cat({torch::zeros({1}, wn.options()), wn.cumsum(0)});
   const Tensor less = below.index_select(0, torch::searchsorted(sorted, p, false, false));
   const Tensor less_or_equal = below.index_select(0, torch::searchsorted(sorted, p, false, true));
-  return (wp * (less + less_or_equal)).sum().item<double>() / 2;
+  return as_share((wp * (less + less_or_equal)).sum().item<double>() / 2);
 }
 
 double auc_error(double positive_rows, double negative_rows) {

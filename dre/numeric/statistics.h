@@ -37,6 +37,9 @@ double log_mean_exp(const Tensor& values, const Tensor& weights = {});
 Tensor sample_quantile(const Tensor& values, const Tensor& probabilities);
 double sample_quantile(const Tensor& values, double probability);
 
+/// A share or probability that rounding may have moved out of [0, 1]; NaN stays what it is.
+double as_share(double sum);
+
 /// P(positive > negative) + P(equal) / 2 under the two weighted samples: [n] and [m].
 double auc(const Tensor& positive, const Tensor& negative, const Tensor& positive_weights = {},
            const Tensor& negative_weights = {});

@@ -73,14 +73,16 @@ Estimate Estimator::log_ratio_at(const Tensor& z, const RatioOptions& options) c
   return joined(pieces);
 }
 
+Tensor Estimator::reference_log_ratio(const Tensor& z) const {
+  if (!use_reference_) return torch::zeros({z.size(0)}, torch::kFloat64);
+  return gaussian_log_ratio(ends_, z.to(context_.options())).cpu() + cells.deviation(z);
+}
+
 Estimate Estimator::piece(const Tensor& z, const RatioOptions& options) const {
   const Tensor x = z.to(context_.options());
   Estimate out;
-  // Deviations from the Gaussian closed form, weighted: a total weight below one shrinks towards
-  // it.
-  const Tensor base = use_reference_
-                          ? gaussian_log_ratio(ends_, x)
-                          : torch::zeros({x.size(0)}, x.options().dtype(torch::kFloat64));
+  // Deviations from the reference, weighted: a total weight below one shrinks towards it.
+  const Tensor base = reference_log_ratio(z).to(context_.device);
   out.log_ratio = base.clone();
   out.error = torch::zeros_like(base);
   std::vector<Tensor> each;

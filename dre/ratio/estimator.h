@@ -8,6 +8,7 @@
 
 #include "dre/data/coordinates.h"
 #include "dre/data/encoding.h"
+#include "dre/ratio/cell_table.h"
 #include "dre/ratio/path.h"
 #include "dre/score/make_score.h"
 
@@ -55,6 +56,10 @@ class Estimator final {
   /// The same for rows that are in working coordinates already.
   Estimate log_ratio_at(const Tensor& z, const RatioOptions& options = {}) const;
 
+  /// Log r by the reference alone: Gaussian, and what counts of rows that repeat add. z: rows in
+  /// working coordinates -> [n], float64, on the CPU
+  Tensor reference_log_ratio(const Tensor& z) const;
+
   const std::vector<std::string>& names() const { return coordinates_.names(); }
   const Coordinates& coordinates() const { return coordinates_; }
   const GaussianEnds& ends() const { return ends_; }
@@ -62,6 +67,9 @@ class Estimator final {
   const std::vector<Member>& members() const { return members_; }
   std::vector<Member>& members() { return members_; }
   const Context& context() const { return context_; }
+
+  /// Part of the reference.
+  CellTable cells;
 
   /// From the columns of a table to names(); numbers as they are unless a fit says otherwise.
   Encoding encoding;

@@ -8,7 +8,8 @@
 namespace dre {
 namespace {
 
-const FileKind model_kind{"dre-model", "model", 2};  // 1 had no encoding: all columns were numbers
+/// Format 1 had no encoding: all columns were numbers; 2 no counts of rows that repeat.
+const FileKind model_kind{"dre-model", "model", 3};
 const char* const direction = "log(numerator / denominator)";
 
 nlohmann::json member_json(const Member& member) {
@@ -38,6 +39,7 @@ Estimator build(const nlohmann::json& json, const NamedTensors& tensors, const C
       Coordinates::load(under(tensors, "coordinates"), json.at("coordinates")),
       {at(ends, "mean0"), at(ends, "variance0"), at(ends, "mean1"), at(ends, "variance1")},
       json.at("reference").get<bool>(), context);
+  estimator.cells = CellTable::load(under(tensors, "cells"));
   int64_t index = 0;
   for (const auto& member : json.at("members"))
     estimator.add(read_member(estimator, member, under(tensors, text("member", index++))));
@@ -59,6 +61,7 @@ void save_model(const std::string& path, const Estimator& estimator) {
           {"variance0", ends.variance0},
           {"mean1", ends.mean1},
           {"variance1", ends.variance1}});
+  append(all, "cells", estimator.cells.tensors());
   nlohmann::json members = nlohmann::json::array();
   for (const auto& member : estimator.members()) {
     append(all, text("member", members.size()), member.score->network().parameters().named());

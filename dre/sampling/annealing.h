@@ -38,18 +38,4 @@ struct RaiseResult {
 RaiseResult raise(Tilt& tilt, const Tensor& z, const Route& route, const AnnealOptions& options,
                   at::Generator& generator, Progress& progress);
 
-/// The same with n and with 2n temperatures: where the two differ by more than their errors, the
-/// annealing was too fast.
-template <class Result>
-struct Doubled {
-  Result once, twice;
-};
-
-template <class Options, class Run>
-auto doubled(Options options, Run run) {
-  auto once = run(options);
-  options.steps *= 2;
-  return Doubled<decltype(once)>{std::move(once), run(options)};
-}
-
 }  // namespace dre

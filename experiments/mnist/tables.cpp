@@ -141,29 +141,30 @@ report::Table anneal_table(const Settings& settings, const Results& results) {
   report::Table table{
       text("Annealing over ", n, " and ", twice, " temperatures"),
       {"model", "AIS, " + n, "AIS, " + twice, "RAISE, " + n, "RAISE, " + twice, "acceptance of AIS",
-       "acceptance of RAISE", "effective chains", "log Z", "error of the nodes, nats"},
+       "acceptance of RAISE", "effective chains", "log Z", "error of the nodes, nats", "its mean"},
       {}};
   for (const FitPlan& plan : fit_plans(settings)) {
     const std::string once = anneal_plan(plan, false, settings).row();
     const std::string slow = anneal_plan(plan, true, settings).row();
     const std::string best = best_anneal_row(plan, settings, results);
     const auto value = [&](const char* place) { return number(settings, results, best, place); };
-    table.rows.push_back(
-        {title(plan), bits(settings, results, once, "/annealed/ais"),
-         bits(settings, results, slow, "/annealed/ais"),
-         bits(settings, results, once, "/annealed/raise"),
-         bits(settings, results, slow, "/annealed/raise"), value("/annealed/ais_acceptance"),
-         value("/annealed/raise_acceptance"), value("/annealed/effective_chains"),
-         bits(settings, results, best, "/annealed/log_normaliser"), value("/node_shift/rms")});
+    table.rows.push_back({title(plan), bits(settings, results, once, "/annealed/ais"),
+                          bits(settings, results, slow, "/annealed/ais"),
+                          bits(settings, results, once, "/annealed/raise"),
+                          bits(settings, results, slow, "/annealed/raise"),
+                          value("/annealed/ais_acceptance"), value("/annealed/raise_acceptance"),
+                          value("/annealed/effective_chains"),
+                          bits(settings, results, best, "/annealed/log_normaliser"),
+                          value("/node_shift/rms"), value("/node_shift/mean")});
   }
   table.footnote = text(
       "Where n and 2n differ by more than their errors, or AIS is above RAISE, annealing was too "
       "fast. Where about one chain counts, the error of AIS is larger than the one shown. The last "
-      "column is "
-      "how far log r with ",
+      "columns are how far log r with ",
       any.evaluate.nodes,
-      " nodes, to which AIS and RAISE refer, is from that with twice as many, root "
-      "mean square over images.");
+      " nodes, to which direct bits, AIS and RAISE refer, is from that with twice as many: root "
+      "mean square over images, and mean; where it is positive, they come out too low, by 0.0018 "
+      "bits for each nat.");
   return table;
 }
 

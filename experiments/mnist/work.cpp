@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dre/apps/energy_anneal.h"
+#include "dre/apps/energy_flow.h"
 #include "dre/base/error.h"
 #include "dre/data/checksum.h"
 #include "dre/data/png.h"
@@ -28,13 +29,17 @@ std::string picture(const Tensor& pixels) {
 
 Json bits_json(const Bits& bits) { return {{"value", bits.value}, {"standard_error", bits.error}}; }
 
+/// A file of other settings would be replaced by what a cell makes.
+void check_same_plan(const Json& record, const Json& plan, const std::string& path) {
+  const bool same = record.is_object() && record.value("plan", Json()) == plan;
+  check_data(same, path, " holds a model that these settings did not make; move it away");
+}
+
 /// The model of this plan that an earlier cell or run left, if there is one.
 std::optional<EnergyFile> find_model(const FitPlan& plan, const std::string& path,
                                      const Context& context) {
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const Json record = read_energy_record(path);
-  if (!record.is_object() || record.value("plan", Json()) != plan.training_options())
-    return std::nullopt;
+  check_same_plan(read_energy_record(path), plan.training_options(), path);
   return load_energy(path, context);
 }
 
@@ -46,14 +51,14 @@ std::optional<DensityFile> find_noise(const NoisePlan& plan, const std::string& 
   DensityFile file = load_density(path, context);
   const bool own = file.record.contains("plan");
   check_data(own || file.density->name() == plan.noise.name, path, " holds a noise model '",
-             file.density->name(), "', not '", plan.noise.name, "'; remove it");
-  if (own && file.record["plan"] != plan.options()) return std::nullopt;
+             file.density->name(), "', not '", plan.noise.name, "'; move it away");
+  if (own) check_same_plan(file.record, plan.options(), path);
   return file;
 }
 
 void check_left(bool found, const std::string& path, const std::string& row) {
   check_data(
-      found, "there is no ", path, " of these settings; the cell '", row,
+      found, "there is no ", path, "; the cell '", row,
       "' makes it: compute that first, without --earlier, which brings figures and no models");
 }
 
@@ -216,9 +221,10 @@ Json run_fit(const FitPlan& plan, const Place& place, const Context& context, Pr
   for (const char* field : {"parameters", "steps", "minutes", "recorded_graph", "looks"})
     result[field] = file.record[field];
   if (has_flow(*file.model)) {
-    const Tensor y = flow_samples(*file.model, pictures_across * pictures_across,
-                                  plan.evaluate.flow_steps, generator);
-    result["picture"] = picture(energy_pixels(*file.model, y));
+    const auto y = flow_samples(*file.model, pictures_across * pictures_across,
+                                plan.evaluate.flow_steps, generator, progress);
+    if (!y) throw Interrupted{};
+    result["picture"] = picture(energy_pixels(*file.model, *y));
   }
   return result;
 }

@@ -114,33 +114,73 @@ TEST(AtomReference, DependenceIsSeenInTheVariances) {
   EXPECT_LT(reference_error(x0, x1, fresh, exact), 0.3 * exact.square().mean().item<double>());
 }
 
-/// Of few rows no network is surely better than the reference along the bridge; what held-out rows
-/// are sure of is used all the same, and nothing where there is nothing to learn.
-TEST(AtomShares, AreWhatHeldOutRowsAreSureOf) {
-  auto generator = Context{}.generator("three ways");
-  const int64_t n = 1000;
-  const double even = 0.7;  // at 0.6 two seeds of six are not sure of anything
+/// Log r of three_way rows that agree with probability `even` against those that do by chance.
+Tensor three_way_log_ratio(const Tensor& rows, double even) {
+  const Tensor level = rows.matmul(torch::tensor({1, 2, 1, 2, 1, 2}, torch::kFloat64));
+  return torch::where(level.remainder(3) == 0, torch::full_like(level, 3 * even),
+                      torch::full_like(level, 1.5 * (1 - even)))
+      .log();
+}
+
+double mean_square(const Tensor& x) { return x.square().mean().item<double>(); }
+
+FitOptions short_fit() {
   FitOptions options;
-  options.method = "auto";
   options.train.steps = 400;
   options.train.evaluate_every = 20;
   options.train.rate = 3e-3;
   options.score.width = 64;
+  return options;
+}
+
+/// Rows that repeat need no network: their counts are part of the reference.
+TEST(AtomCounts, FindWhatNoPairOfColumnsShows) {
+  auto generator = Context{}.generator("counts of three ways");
+  const double even = 0.6;
+  FitOptions options = short_fit();
+  options.train.steps = 20;
   Progress silent;
   const auto fitted = [&](double share) {
-    const Tensor x0 = three_way(n, share, generator), x1 = three_way(n, 1.0 / 3, generator);
+    const Tensor x0 = three_way(1500, share, generator), x1 = three_way(1500, 1.0 / 3, generator);
     return fit(make_samples(x0), make_samples(x1), {"a1", "a2", "b1", "b2", "c1", "c2"}, options,
                silent);
   };
   const FitResult found = fitted(even);
-  EXPECT_GT(learned_weight(found), 0.1);
+  EXPECT_EQ(found.estimator.cells.size(), 27);
   const Tensor fresh = three_way(4000, 1.0 / 3, generator);
-  const Tensor level = fresh.matmul(torch::tensor({1, 2, 1, 2, 1, 2}, torch::kFloat64));
-  const Tensor exact = torch::where(level.remainder(3) == 0, torch::full_like(level, 3 * even),
-                                    torch::full_like(level, 1.5 * (1 - even)))
-                           .log();
-  const Tensor error = found.estimator.log_ratio(fresh).log_ratio - exact;
-  EXPECT_LT(error.square().mean().item<double>(), 0.85 * exact.square().mean().item<double>());
+  const Tensor exact = three_way_log_ratio(fresh, even);
+  // 27 counts of 44 rows a side: 2 / 44 of variance each, a sixth of what there is to find.
+  EXPECT_LT(mean_square(found.estimator.log_ratio(fresh).log_ratio - exact),
+            0.3 * mean_square(exact));
+  EXPECT_EQ(fitted(1.0 / 3).estimator.cells.size(), 0);
+  options.reference = "none";
+  EXPECT_EQ(fitted(even).estimator.cells.size(), 0);
+}
+
+/// Of few rows no network is surely better than the reference along the bridge; what held-out rows
+/// are sure of is used all the same, and nothing where there is nothing to learn. With a number
+/// beside the categories no row repeats.
+TEST(AtomShares, AreWhatHeldOutRowsAreSureOf) {
+  auto generator = Context{}.generator("three ways");
+  const double even = 0.75;
+  const FitOptions options = short_fit();
+  Progress silent;
+  const auto with_number = [&](int64_t n, double share) {
+    return torch::cat({three_way(n, share, generator), normal({n, 1}, torch::kFloat64, generator)},
+                      1);
+  };
+  const auto fitted = [&](double share) {
+    const Tensor x0 = with_number(1000, share), x1 = with_number(1000, 1.0 / 3);
+    return fit(make_samples(x0), make_samples(x1), {"a1", "a2", "b1", "b2", "c1", "c2", "x"},
+               options, silent);
+  };
+  const FitResult found = fitted(even);
+  EXPECT_TRUE(found.estimator.cells.empty());
+  EXPECT_GT(learned_weight(found), 0.1);
+  const Tensor fresh = with_number(4000, 1.0 / 3);
+  const Tensor exact = three_way_log_ratio(fresh.narrow(1, 0, 6), even);
+  EXPECT_LT(mean_square(found.estimator.log_ratio(fresh).log_ratio - exact),
+            0.85 * mean_square(exact));
   EXPECT_LT(learned_weight(fitted(1.0 / 3)), 0.1);
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/apps/energy_set.h"
 #include "tests/density/examples.h"
+#include "tests/support/stop_after.h"
 
 namespace dre {
 namespace {
@@ -34,7 +35,8 @@ TEST_P(EnergyFlow, TheTimeScoreCanDoWithoutTheVarianceHead) {
   const int64_t d = 16;
   const Tensor y = set.latent(1), rows = y.expand({d, d});
   const TimeNodes nodes = time_nodes(*set.model, 3);
-  const Tensor gain = exact_divergence_gain(*set.model, rows, orthogonal_signs(d), nodes);
+  Progress silent;
+  const Tensor gain = *exact_divergence_gain(*set.model, rows, orthogonal_signs(d), nodes, silent);
   double expected = 0;
   for (int64_t k = 0; k < nodes.t.size(0); ++k) {
     const auto velocity = [&](const Tensor& x) {
@@ -60,8 +62,10 @@ TEST_P(EnergyFlow, FlowDensityIsNormalised) {
   set.move_weights();
   const int64_t d = 16, steps = 28;
   const Tensor z = set.latent(1), rows = z.expand({d, d});
-  const double density =
-      flow_density(*set.model, rows, orthogonal_signs(d), steps).by_probe.mean().item<double>();
+  Progress silent;
+  const double density = flow_density(*set.model, rows, orthogonal_signs(d), steps, silent)
+                             ->by_probe.mean()
+                             .item<double>();
   const torch::NoGradGuard no_grad;
   const auto end = [&](const Tensor& start) { return flowed(*set.model, start, steps); };
   // Two-sided differences of the end point.
@@ -76,9 +80,85 @@ TEST_P(EnergyFlow, FlowDensityIsNormalised) {
 TEST(EnergyFlows, SamplesOfTheUntrainedFlowAreNoise) {
   EnergySet set("velocity");
   auto generator = set.context.generator("samples");
-  const Tensor z = flow_samples(*set.model, 400, 4, generator);
+  Progress silent;
+  const Tensor z = *flow_samples(*set.model, 400, 4, generator, silent);
   EXPECT_NEAR(z.mean().item<double>(), 0, 5 / std::sqrt(6400.0));
   EXPECT_NEAR(z.var().item<double>(), 1, 5 * std::sqrt(2 / 6400.0));
+}
+
+/// On the CPU one evaluation of a large network takes seconds: a stop waits for no more than one.
+TEST(EnergyFlows, AStopIsHeardAtEveryEvaluation) {
+  EnergySet set("velocity");
+  auto generator = set.context.generator("samples");
+  const Tensor y = set.latent(3), probes = torch::ones_like(y);
+  const TimeNodes nodes = time_nodes(*set.model, 4);
+  for (const int evaluations : {0, 3}) {
+    StopAfter samples(evaluations), density(evaluations), gain(evaluations);
+    EXPECT_FALSE(flow_samples(*set.model, 3, 2, generator, samples));
+    EXPECT_FALSE(flow_density(*set.model, y, probes, 2, density));
+    EXPECT_FALSE(exact_divergence_gain(*set.model, y, probes, nodes, gain));
+  }
+  StopAfter late(100);
+  EXPECT_TRUE(flow_samples(*set.model, 3, 2, generator, late));
+}
+
+/// On the CPU few images go through the network together, whatever was asked for; what is drawn for
+/// them does not depend on it.
+TEST(EnergyFlows, BlocksAreSmallOnTheCpuAndNoiseIsDrawnAsBefore) {
+  EnergySet set("velocity", torch::kFloat64);
+  set.move_weights();
+  struct Steps final : Progress {
+    void advance(int64_t images, const std::string&) override { done.push_back(images); }
+    std::vector<int64_t> done;
+  } progress;
+  auto generator = set.context.generator("report"), same = generator.clone();
+  EnergyEvaluateOptions options;
+  options.nodes = 4;
+  options.flow_steps = 2;
+  const EnergyReport report =
+      evaluate_energy(*set.model, set.validation, options, generator, progress);
+  EXPECT_EQ(progress.done, (std::vector<int64_t>{20, 40}));
+
+  Progress silent;
+  const Logits logits = dequantise(set.validation, same, torch::kFloat64);
+  const Moved y = set.model->space().enter(logits.x);
+  const Tensor probes = random_signs(logits.x.sizes(), logits.x.options(), same);
+  const Tensor flow = flow_density(*set.model, y.point, probes, 2, silent)->by_probe;
+  const Tensor direct =
+      set.model->space().noise_log_prob(y.point) + energy_log_ratio(*set.model, y.point, 4);
+  const auto bits = [&](const Tensor& log_prob) {
+    return mean_bits(bits_per_dimension(log_prob + y.log_determinant, logits.log_determinant, 16))
+        .value;
+  };
+  EXPECT_NEAR(report.flow.value, bits(flow), 1e-9);
+  EXPECT_NEAR(report.corrected.value, bits(direct), 1e-9);
+}
+
+/// The same of the correction, whose points are drawn along the bridge.
+TEST_P(EnergyFlow, TheCorrectionIsDrawnAsBefore) {
+  const torch::NoGradGuard no_grad;
+  EnergySet set(tiny("velocity", GetParam()), {torch::kCPU, torch::kFloat64, 1});
+  set.move_weights();
+  const EnergyModel& model = *set.model;
+  auto generator = set.context.generator("correction"), same = generator.clone();
+  EnergyEvaluateOptions options;
+  options.nodes = 4;
+  Progress silent;
+  const Tensor y = set.latent(40);
+  const double found = *zero_mean_correction(model, y, options, generator, silent);
+
+  const TimeNodes nodes = time_nodes(model, 4);
+  const int64_t count = nodes.t.size(0);
+  const Tensor noise = model.space().between_images() ? model.space().draw_noise(40, same) : y;
+  const Tensor t = nodes.t.repeat({40}).unsqueeze(1);
+  const Tensor x = draw_point(*model.bridge(), y.repeat_interleave(count, 0),
+                              noise.repeat_interleave(count, 0), t, same)
+                       .x;
+  const Tensor score = ability<TimeScore>(model.score())->time_score(x, t).value;
+  const double expected = score.view({40, count}).matmul(nodes.weight).mean().item<double>();
+  EXPECT_NEAR(found, expected, 1e-9 * (1 + std::abs(expected)));
+  StopAfter stop(1);
+  EXPECT_FALSE(zero_mean_correction(model, y, options, generator, stop));
 }
 
 }  // namespace

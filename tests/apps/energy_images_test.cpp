@@ -84,11 +84,12 @@ TEST(EnergyImages, SamplesGoBackToTheNoiseTheyCameFrom) {
   set.move_weights();
   auto generator = in_double.generator("samples"), same = generator.clone();
   const Tensor noise = set.model->space().draw_noise(3, same);
-  const Tensor y = flow_samples(*set.model, 3, 60, generator);
+  Progress silent;
+  const Tensor y = *flow_samples(*set.model, 3, 60, generator, silent);
   EXPECT_GT((y - noise).abs().max().item<double>(), 0.1);
   const torch::NoGradGuard no_grad;
   EXPECT_TRUE(torch::allclose(flowed(*set.model, y, 60), noise, 1e-3, 1e-3));
-  EXPECT_EQ(flow_density(*set.model, y, torch::ones_like(y), 6).evaluations, 2 * 6 * 4);
+  EXPECT_EQ(flow_density(*set.model, y, torch::ones_like(y), 6, silent)->evaluations, 2 * 6 * 4);
 }
 
 /// Powers of the ratio lead from noise to data; the learned densities lead away from both.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dre/apps/energy_fit.h"
+#include "dre/apps/energy_flow.h"
 #include "dre/data/mnist.h"
 #include "dre/density/flow.h"
 

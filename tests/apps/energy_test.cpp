@@ -221,7 +221,8 @@ TEST_P(EnergyBridge, CorrectionMakesTheMeanScoreVanish) {
   EnergyEvaluateOptions options;
   options.nodes = 8;
   const Tensor y = set.latent(40).repeat({5, 1});
-  const double first = zero_mean_correction(model, y, options, generator);
+  Progress silent;
+  const double first = *zero_mean_correction(model, y, options, generator, silent);
   const TimeNodes nodes = time_nodes(model, options.nodes);
   const int64_t repeats = 10;
   Tensor totals = torch::zeros({repeats}, torch::kFloat64);
@@ -286,6 +287,44 @@ TEST_P(EnergyBridge, AResumedFitEndsInTheSameWeights) {
     EXPECT_TRUE(torch::equal(whole.model->network().parameters().flat(),
                              rest.model->network().parameters().flat()));
   }
+}
+
+/// Asks for a stop when the stage begins.
+class StopAt final : public Progress {
+ public:
+  explicit StopAt(std::string stage) : stage_(std::move(stage)) {}
+  void begin(const std::string& stage, int64_t) override { reached_ |= stage == stage_; }
+  bool stop_requested() override { return reached_; }
+
+ private:
+  std::string stage_;
+  bool reached_ = false;
+};
+
+/// Steps and looks are done then; a fit that goes on has only the correction left.
+TEST_P(EnergyBridge, AStopInTheCorrectionLeavesAStateToGoOnFrom) {
+  Progress silent;
+  EnergySet whole = make_set();
+  fit_energy(*whole.model, {whole.train, whole.validation}, few_steps(4), silent);
+  EnergyFitCalls calls;
+  NamedTensors state;
+  calls.save = [&](const NamedTensors& saved) { state = saved; };
+  EnergySet part = make_set();
+  StopAt stop("correction");
+  EXPECT_TRUE(fit_energy(*part.model, {part.train, part.validation}, few_steps(4), stop, calls)
+                  .interrupted);
+  ASSERT_FALSE(state.empty());
+  EnergySet rest = make_set();
+  EnergyFitCalls resume;
+  resume.resume = state;
+  const EnergyFitResult result =
+      fit_energy(*rest.model, {rest.train, rest.validation}, few_steps(4), silent, resume);
+  EXPECT_FALSE(result.interrupted);
+  EXPECT_TRUE(result.looks.empty());
+  EXPECT_NE(rest.model->correction, 0);
+  EXPECT_EQ(rest.model->correction, whole.model->correction);
+  EXPECT_TRUE(torch::equal(whole.model->network().parameters().flat(),
+                           rest.model->network().parameters().flat()));
 }
 
 /// Blocks of noise images that are renewed between steps reach a step that was recorded before.

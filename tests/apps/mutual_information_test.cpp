@@ -124,6 +124,28 @@ TEST(InformationOfFunctions, IsToldAsThatOfEqualColumns) {
   EXPECT_TRUE(told("level").empty());
 }
 
+/// Every row counts once, so that a text of its own in each is found.
+TEST(InformationOfTables, LeavesOutIdentifiersAndConstantColumnsAlone) {
+  const Directory directory;
+  std::string csv = "id,word,age,age is missing,x\n";
+  for (int i = 0; i < 300; ++i)
+    csv += text("id", i, ",same,", i % 3 ? text(i) : "", ",7,", i * i % 301, "\n");
+  GroupsOptions options;
+  options.data = directory.write("t.csv", csv);
+  options.x = {"id", "word", "age", "age is missing"};
+  options.y = {"x"};
+  const Groups groups = load_groups(options);
+  EXPECT_EQ(groups.x_names, (Strings{"age", "age is missing"}));
+  EXPECT_EQ(groups.x.select(1, 1).sum().item<double>(), 100);
+  ASSERT_EQ(groups.warnings.size(), 3);
+  EXPECT_EQ(groups.warnings[0].message, "column word is constant and left out");
+  EXPECT_EQ(groups.warnings[1].code, "id-like-column");
+  EXPECT_EQ(groups.warnings[2].message, "left out, as one value is in every row: age is missing");
+  options.x = {"id"};
+  expect_contains(message_of([&] { load_groups(options); }),
+                  {"column id is different in nearly every row"});
+}
+
 TEST(InformationOfNothing, SaysWhatIsMissing) {
   const Directory directory;
   GroupsOptions options;

@@ -55,6 +55,9 @@ TEST(SideFiles, OneSideMayHaveWeightsAlone) {
   EXPECT_EQ(sides.names, Strings{"x"});
   EXPECT_TRUE(sides.numerator.weight.defined());
   EXPECT_FALSE(sides.denominator.weight.defined());
+  options.columns = {"x"};
+  EXPECT_FALSE(load_sides(options).denominator.weight.defined());
+  options.columns = {};
   options.drop = {"w"};
   options.weight_column = "v";  // nobody has it
   expect_contains(message_of([&] { load_sides(options); }, Error::Kind::data), {"'v'"});
@@ -145,6 +148,27 @@ TEST(SideFiles, KindsCanBeGiven) {
   options.categorical = {"kode"};
   options.numeric = {};
   expect_contains(message_of([&] { load_sides(options); }), {"--categorical", "'kode'"});
+}
+
+TEST(SideFiles, AKindOfAColumnThatIsLeftOutIsAContradiction) {
+  const Directory directory;
+  const auto given = two_files(directory, table("x,age,w", 20, 3), table("x,age,w", 20, 3, 0.5));
+  for (const char* option : {"--categorical", "--numeric"}) {
+    auto options = given;
+    (option == std::string("--numeric") ? options.numeric : options.categorical) = {"age"};
+    options.drop = {"age"};
+    expect_contains(message_of([&] { load_sides(options); }, Error::Kind::usage),
+                    {"'age'", "--drop", option});
+    options.drop = {};
+    options.columns = {"x"};
+    expect_contains(message_of([&] { load_sides(options); }, Error::Kind::usage),
+                    {"'age'", "--columns", option});
+  }
+  auto options = given;
+  options.columns = {"x"};
+  options.numeric = {"w"};  // which is read for its own sake
+  options.weight_column = "w";
+  EXPECT_EQ(load_sides(options).names, Strings{"x"});
 }
 
 /// Few values a side, as a table of ages has: judged by both sides together.

@@ -71,6 +71,23 @@ TEST(Sides, OfAColumnWithOneValueOrNoneOnlyThatIsCompared) {
   EXPECT_TRUE(sides.description["dropped_columns"].empty());
 }
 
+/// A column may be called like an indicator that the encoding makes of another.
+TEST(Sides, AConstantColumnTakesNoIndicatorOfItsNameAlong) {
+  const Directory directory;
+  std::string a = "age,age is missing,x\n", b = a;
+  for (int i = 0; i < 40; ++i) {
+    a += text(i % 2 ? text(i) : "", ",7,", i, "\n");
+    b += text(i % 5 ? text(i) : "", ",7,", i + 0.5, "\n");
+  }
+  const Sides sides = load_sides(two_files(directory, a, b));
+  EXPECT_EQ(sides.names, (Strings{"age", "age is missing", "x"}));
+  EXPECT_EQ(sides.numerator.x.select(1, 1).sum().item<double>(), 20);
+  EXPECT_EQ(sides.denominator.x.select(1, 1).sum().item<double>(), 8);
+  EXPECT_EQ(sides.description["dropped_columns"], nlohmann::json({"age is missing"}));
+  EXPECT_EQ(sides.warnings.at(0).message,
+            "column age is missing is constant on both sides and left out");
+}
+
 TEST(Sides, ConstantColumnsNeedNoRows) {
   const Directory directory;
   // 12 columns need 26 rows; the one that varies needs 10.

@@ -100,6 +100,30 @@ TEST(Density, UniformHasNoMassOutside) {
   EXPECT_TRUE(torch::equal(value, torch::tensor({0.0, 1.0, 0.0}, torch::kFloat64)));
 }
 
+TEST(Density, ProbabilitiesOfAtomsSumUpToOne) {
+  const Tensor counts = torch::arange(-3, 60, torch::kFloat64).unsqueeze(1) / 2;
+  const Tensor p = poisson(2.5)->log_prob(counts).exp();
+  EXPECT_NEAR(p.sum().item<double>(), 1, 1e-12);
+  EXPECT_NEAR(p[3 + 2 * 2].item<double>(), std::exp(-2.5) * 2.5 * 2.5 / 2, 1e-14);
+  EXPECT_EQ(p[3 + 1].item<double>(), 0);  // half a count
+  const Tensor place = torch::tensor({1.0, 0.0}, torch::kFloat64);
+  const Tensor x = torch::tensor({{1.0, 0.0}, {0.0, 0.0}, {1.0, 1.0}}, torch::kFloat64);
+  EXPECT_TRUE(torch::equal(point(place)->log_prob(x).exp(),
+                           torch::tensor({1.0, 0.0, 0.0}, torch::kFloat64)));
+}
+
+TEST(Density, AtomsAreDrawnByTheirProbability) {
+  auto generator = Context{}.generator("atoms");
+  const int64_t n = 40'000;
+  const DensityPtr either = mixture({0.3, 0.7}, {point(constant(2, 1)), point(constant(2, 0))});
+  const double share = either->sample(n, generator).mean().item<double>();
+  EXPECT_NEAR(share, 0.3, 4 * std::sqrt(0.3 * 0.7 / n));
+  const Tensor counts = poisson(2.5)->sample(n, generator);
+  EXPECT_NEAR(counts.mean().item<double>(), 2.5, 4 * std::sqrt(2.5 / n));
+  EXPECT_NEAR((counts == 2).to(torch::kFloat64).mean().item<double>(), 0.2565,
+              4 * std::sqrt(0.2565 * 0.7435 / n));
+}
+
 TEST(Density, RefusesRowsOfAnotherShapeOrPrecision) {
   for (const auto& example : examples()) {
     const int64_t d = example.density->dimension();

@@ -86,7 +86,8 @@ Mean stein_mean(const Density& density, at::Generator& generator) {
 
 TEST(Suite, SamplesFollowTheDensities) {
   // Densities that jump to zero at an edge, or live on a surface, have no score.
-  const Names without_score = {"mi-additive-uniform", "mi-additive-gaussian", "mi-swiss-roll"};
+  Names without_score = {"mi-additive-uniform", "mi-additive-gaussian", "mi-swiss-roll"};
+  for (const auto& name : names_of(atom_rows())) without_score.push_back(name);  // nor have atoms
   for (const auto& name : names_of(pair_table())) {
     if (contains(without_score, name)) continue;
     const Pair pair = pair_by_name(name);
@@ -97,6 +98,41 @@ TEST(Suite, SamplesFollowTheDensities) {
       EXPECT_LT(stein.error, 0.2) << name;
     }
   }
+}
+
+/// All rows of indicators, of counts up to 29.
+Tensor all_atoms(const Pair& pair) {
+  const int64_t d = pair.dimension(), values = pair.name().starts_with("counts") ? 30 : 2;
+  const std::vector<Tensor> columns(static_cast<size_t>(d), torch::arange(values, torch::kFloat64));
+  return torch::stack(torch::meshgrid(columns, "ij"), -1).reshape({-1, d});
+}
+
+TEST(Suite, AtomsHaveProbabilitiesThatSumUpToOne) {
+  for (const auto& name : names_of(atom_rows())) {
+    if (name.find("numbers") != std::string::npos) continue;
+    const Pair pair = pair_by_name(name);
+    const Tensor atoms = all_atoms(pair);
+    const Tensor p = pair.numerator().log_prob(atoms), q = pair.denominator().log_prob(atoms);
+    EXPECT_NEAR(p.exp().sum().item<double>(), 1, 1e-9) << name;
+    EXPECT_NEAR(q.exp().sum().item<double>(), 1, 1e-9) << name;
+    const Tensor some = p.isfinite();
+    const Tensor kl = (p.exp() * (p - q)).masked_select(some).sum();
+    EXPECT_NEAR(kl.item<double>(), *pair.kl(), 1e-9) << name;
+  }
+}
+
+TEST(Suite, ThreeWaysAreIndependentInPairs) {
+  const Pair pair = pair_by_name("levels-3-ways");
+  const Tensor atoms = all_atoms(pair);
+  const Tensor p = pair.numerator().log_prob(atoms).exp();
+  const Tensor second = atoms.t().matmul(p.unsqueeze(1) * atoms);  // E[a_i a_j]
+  for (const int64_t i : {0, 2, 4})
+    for (const int64_t j : {0, 2, 4}) {
+      if (i == j) continue;
+      const Tensor of_two = second.slice(0, i, i + 2).slice(1, j, j + 2);
+      EXPECT_TRUE(torch::allclose(of_two, torch::full_like(of_two, 1.0 / 9)));
+    }
+  EXPECT_GT(*pair.kl(), 0.1);
 }
 
 TEST(Suite, DrawsAreDecidedByTheGenerator) {

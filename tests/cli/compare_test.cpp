@@ -36,6 +36,53 @@ TEST(Compare, GivesEveryFormatAndItsGateFails) {
   EXPECT_TRUE(directory.read("o.json").starts_with("name,value,low,high\nkl,"));
 }
 
+/// Names are cut with a mark, between letters, and stand in one column.
+TEST(Compare, TellsLongNamesApart) {
+  const Directory directory;
+  const std::string long_one = "monthly income before taxes, ",
+                    letters = "größe der längsten straße";
+  const std::string header = "\"" + long_one + "2023\",\"" + long_one + "2024\"," + letters;
+  directory.write("a.csv", csv(normal_rows(100, 3, 0.7, 1), header));
+  directory.write("b.csv", csv(normal_rows(100, 3, 0, 2), header));
+  const Outcome outcome = run_tool(directory, quick("compare", two_files()));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  expect_contains(outcome.out, {long_one + "2023 number ", long_one + "2024 number ",
+                                "column" + std::string(27, ' ') + " kind ",
+                                letters + std::string(8, ' ') + " number "});
+}
+
+/// Standard input is read once, so that only its open reader knows its columns.
+TEST(Compare, StandardInputMayHaveNoWeights) {
+  const Directory directory;
+  write_sides(directory);
+  Rows rows = normal_rows(400, 2, 0, 2);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(1 + static_cast<double>(i % 5));
+  directory.write("weighted.csv", csv(rows, "x0,x1,w"));
+  const auto compare = [&](const std::string& numerator, const std::string& denominator,
+                           const Arguments& more) {
+    return run_tool(directory,
+                    quick("compare", two_files(numerator, denominator) + more +
+                                         Arguments{"--format", "csv", "--weight-column", "w"}),
+                    {directory.read("a.csv"), 0, ".std"});
+  };
+  for (const Arguments& more : {Arguments{}, Arguments{"--columns", "x0"}}) {
+    const Outcome piped = compare("-", "weighted.csv", more);
+    EXPECT_EQ(piped.code, 0) << piped.err;
+    EXPECT_EQ(piped.out, compare("a.csv", "weighted.csv", more).out);
+  }
+  const Outcome none = compare("-", "b.csv", {});
+  EXPECT_EQ(none.code, 3);
+  expect_contains(none.err, {"standard input has no weight column 'w'"});
+}
+
+TEST(Compare, SaysThatANumberThatCouldNotBeComputedFails) {
+  const Outcome help = run_tool(Directory(), {"compare", "--help"});
+  std::string words;  // without the breaks of lines
+  std::istringstream in(help.out);
+  for (std::string word; in >> word;) words += word + " ";
+  expect_contains(words, {"a number that could not be computed counts as failed"});
+}
+
 TEST(Compare, RefusesWhatItCannotUse) {
   const Directory directory;
   write_sides(directory);

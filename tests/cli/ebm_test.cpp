@@ -59,10 +59,13 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
     EXPECT_NEAR(bits(figure), noise, 0.1) << figure;
     EXPECT_NE(bits(figure), noise) << figure;
   }
+  const Arguments by_flow = {"--flow-steps", "2"};
+  const Arguments by_ais = {"--nodes",     "2", "--anneal-steps", "2",
+                            "--leapfrogs", "1", "--pilot-steps",  "1"};
   for (const std::string way : {"flow", "ais"}) {
-    ebm("sample", {"--model", "m.safetensors", "--out", way + ".png", "--by", way, "--count", "2",
-                   "--nodes", "2", "--flow-steps", "2", "--anneal-steps", "2", "--leapfrogs", "1",
-                   "--pilot-steps", "1"});
+    ebm("sample",
+        Arguments{"--model", "m.safetensors", "--out", way + ".png", "--by", way, "--count", "2"} +
+            (way == "flow" ? by_flow : by_ais));
     EXPECT_TRUE(directory.read(way + ".png").starts_with("\x89PNG")) << way;
   }
   const Outcome table =
@@ -76,15 +79,20 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
   const Outcome info = run_tool(directory, {"info", "m.safetensors"});
   expect_fine(info);
   expect_contains(info.out, {"velocity from the noise model gaussian", "10", "written by"});
-  Process endless(directory, {"ebm", "sample", "--model", "m.safetensors", "--out", "late.png",
-                              "--by", "ais", "--anneal-steps", "1000000"});
-  endless.interrupt();
-  const Outcome interrupted = endless.wait();
-  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
-  EXPECT_FALSE(std::filesystem::exists(directory.path("late.png")));
+  const Arguments sample = {"ebm",   "sample",   "--model", "m.safetensors",
+                            "--out", "late.png", "--count", "2"};
+  for (const Arguments& way : {Arguments{"--by", "ais", "--anneal-steps", "1000000"},
+                               Arguments{"--by", "flow", "--flow-steps", "1000000"}}) {
+    Process endless(directory, sample + way);
+    endless.interrupt();
+    const Outcome interrupted = endless.wait();
+    EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+    EXPECT_FALSE(std::filesystem::exists(directory.path("late.png")));
+  }
 }
 
-/// One line of the log a look, and all of them in the model's record.
+/// One line of the log a look, and all of them in the model's record. A fresh start in between,
+/// given up at once, takes nothing away.
 TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   const char* data = std::getenv("DRE_DATA");
   if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
@@ -106,6 +114,12 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   ASSERT_EQ(process.wait().code, 130);
   const std::string before = directory.read("m.log.jsonl");
   ASSERT_FALSE(before.empty());
+  Process fresh(directory, fit);
+  fresh.interrupt();
+  ASSERT_EQ(fresh.wait().code, 130);
+  for (const char* file : {"m.log.jsonl", "m.checkpoint"})
+    std::filesystem::rename(directory.path(file + std::string(".before")), directory.path(file));
+  EXPECT_EQ(directory.read("m.log.jsonl"), before);
   const Outcome outcome = run_tool(directory, fit + Arguments{"--resume"});
   expect_fine(outcome);
   const auto record = nlohmann::json::parse(outcome.out);
@@ -120,6 +134,35 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   EXPECT_EQ(saved.dump().find("seconds"), std::string::npos);
   for (const char* part : {"seed", "device", "threads", "origin"})
     EXPECT_TRUE(saved.contains(part)) << part;
+  // A classifier has no flow to draw by.
+  const Arguments sample = {"ebm", "sample", "--model", "m", "--out", "s.png", "--count", "2"};
+  const Outcome by_flow = run_tool(directory, sample);
+  EXPECT_EQ(by_flow.code, 2);
+  expect_contains(by_flow.err, {"'nce'", "--by ais"});
+  expect_fine(run_tool(directory, sample + Arguments{"--by", "ais", "--anneal-steps", "2",
+                                                     "--leapfrogs", "1", "--pilot-steps", "1"}));
+}
+
+TEST(Ebm, RefusesOptionsThatWouldDoNothing) {
+  const Directory directory;
+  const auto refused = [&](const std::string& action, const Arguments& arguments) {
+    const Arguments files = {
+        "ebm", action, "--model", "nowhere", action == "eval" ? "--data" : "--out", "s.png"};
+    const Outcome outcome = run_tool(directory, files + arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    return outcome.err;
+  };
+  expect_contains(refused("eval", {"--chains", "7"}), {"--chains", "--anneal"});
+  expect_contains(refused("eval", {"--no-anneal-doubled"}), {"--no-anneal-doubled", "--anneal;"});
+  expect_contains(refused("sample", {"--anneal-steps", "5"}), {"--anneal-steps", "--by ais"});
+  expect_contains(refused("sample", {"--by", "ais", "--flow-steps", "5"}),
+                  {"--flow-steps", "--by flow"});
+  // What --print-config prints holds all of them, and can be given back.
+  directory.write("all.json", run_tool(directory, {"ebm", "sample", "--print-config"}).out);
+  const Outcome given = run_tool(
+      directory, {"ebm", "sample", "--config", "all.json", "--model", "nowhere", "--out", "s.png"});
+  EXPECT_EQ(given.code, 3) << given.err;
+  expect_contains(given.err, {"nowhere"});
 }
 
 TEST(Ebm, RefusesOptionsThatDoNotGoTogetherBeforeAnythingIsRead) {

@@ -39,6 +39,28 @@ TEST(Ratio, ExtraColumnsOfAnyTypeAndTheOrderAreIgnored) {
   EXPECT_EQ(rate(directory, "extra.csv"), rate(directory, "plain.csv"));
 }
 
+TEST(Ratio, CountsCategoriesThatAreRareOrNew) {
+  const Directory directory;
+  std::string a = "x,city\n", b = a;
+  for (int i = 0; i < 200; ++i) {
+    const std::string city = i % 20 == 0 ? text("rare", i / 60) : i % 3 == 0 ? "rome" : "oslo";
+    a += text(i % 17, ",", city, "\n");
+    b += text(i % 13, ",", city, "\n");
+  }
+  directory.write("a.csv", a);
+  directory.write("b.csv", b);
+  expect_fine(run_tool(directory, fit_with(two_files())));
+  const Arguments ratio = {"ratio", "--model", "m.safetensors", "--input"};
+  directory.write("new.csv", "x,city\n1,rome\n2,lima\n3,rare0\n4,oslo\n5,lima\n");
+  const Outcome fresh = run_tool(directory, ratio + Arguments{"new.csv"});
+  EXPECT_EQ(fresh.code, 0);
+  expect_contains(fresh.err, {"3 cells have a category that was rare in the fit or that it never "
+                              "saw",
+                              "unseen-category"});
+  directory.write("known.csv", "x,city\n1,rome\n4,oslo\n");
+  expect_fine(run_tool(directory, ratio + Arguments{"known.csv"}));
+}
+
 TEST(Ratio, NamesTheFirstRowWithoutAFiniteRatio) {
   const Directory directory;
   write_sides(directory);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/cli/tool.h"
 
 namespace dre::testing {
@@ -48,6 +50,39 @@ TEST(Resume, AnInterruptedFitGoesOnToTheSameBytes) {
   expect_fine(run_tool(directory, long_fit() + Arguments{"--resume"}));
   EXPECT_TRUE(directory.read("m.safetensors") == model);
   EXPECT_FALSE(std::filesystem::exists(directory.path("m.safetensors.checkpoint")));
+}
+
+/// The same command again, without --resume, is easily typed: what it would have gone on from stays
+/// until a fit is finished.
+TEST(Resume, AFreshStartKeepsWhatWasInterrupted) {
+  const Directory directory;
+  write_sides(directory);
+  const auto interrupted = [&](const Arguments& fit) {
+    Process process(directory, fit);
+    process.interrupt();
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.code, 130) << outcome.err;
+    return outcome;
+  };
+  Arguments loud = long_fit("10000000");
+  loud.erase(std::find(loud.begin(), loud.end(), "--quiet"));
+  const std::string name = "m.safetensors.checkpoint";
+  interrupted(loud);
+  const std::string first = directory.read(name);
+  expect_contains(interrupted(loud).err, {name + ".before", "--resume", "[old-checkpoint]"});
+  EXPECT_TRUE(directory.read(name + ".before") == first);
+  const std::string second = directory.read(name);
+  expect_contains(interrupted(loud).err, {name + ".before2"});
+  EXPECT_TRUE(directory.read(name + ".before") == first);
+  EXPECT_TRUE(directory.read(name + ".before2") == second);
+
+  std::filesystem::remove(directory.path(name));
+  const Outcome resumed = run_tool(directory, loud + Arguments{"--resume"});
+  EXPECT_EQ(resumed.code, 2);
+  expect_contains(resumed.err, {"there is no " + name, name + ".before"});
+  expect_fine(run_tool(directory, long_fit("20")));
+  for (const char* ending : {"", ".before", ".before2"})
+    EXPECT_FALSE(std::filesystem::exists(directory.path(name + ending))) << ending;
 }
 
 }  // namespace

@@ -256,15 +256,14 @@ TEST(ConstantColumns, AreToldApart) {
   const Tensor top =
       torch::tensor({{1.0, 1.0, 1.0, 1.0}, {1.0, 2.0, 1.0, 2.0}, {1.0, 9.0, 1.0, 9.0}});
   const Tensor bottom = torch::tensor({{1.0, 5.0, 2.0, 1.0}, {1.0, 5.0, 2.0, 2.0}});
-  const auto found =
-      constant_columns(make_samples(top), make_samples(bottom), {"same", "half", "apart", "free"});
-  EXPECT_EQ(found.constant, std::vector<std::string>{"same"});
-  EXPECT_EQ(found.one_sided, std::vector<std::string>{"half"});
-  EXPECT_EQ(found.separated, std::vector<std::string>{"apart"});
+  const auto found = constant_columns(make_samples(top), make_samples(bottom));
+  EXPECT_EQ(found.constant, std::vector<size_t>{0});
+  EXPECT_EQ(found.one_sided, std::vector<size_t>{1});
+  EXPECT_EQ(found.separated, std::vector<size_t>{2});
+  EXPECT_EQ(found.others, (std::vector<size_t>{1, 2, 3}));
   // A row without weight does not make a column vary.
   const Samples weighted = make_samples(top, torch::tensor({1.0, 0.0, 0.0}));
-  EXPECT_EQ(constant_columns(weighted, make_samples(top), {"a", "b", "c", "d"}).one_sided.size(),
-            2u);
+  EXPECT_EQ(constant_columns(weighted, make_samples(top)).one_sided.size(), 2u);
 }
 
 TEST(ColumnTransforms, SingleColumnsCanBeNamed) {

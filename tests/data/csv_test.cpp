@@ -136,6 +136,8 @@ TEST(Csv, ColumnsAreChosenByName) {
   options.columns = {"d", "a"};
   EXPECT_EQ(read_table(path, options).columns, (Names{"d", "a"}));
   expect_values(read_table(path, options), rows({4, 1, 8, 5}, 2));
+  options.columns_if_there = {"b", "e"};
+  EXPECT_EQ(read_table(path, options).columns, (Names{"d", "a", "b"}));
   options = {};
   options.drop = {"c", "a"};
   expect_values(read_table(path, options), rows({2, 4, 6, 8}, 2));

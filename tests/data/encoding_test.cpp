@@ -133,6 +133,8 @@ TEST(Encoding, TheMostFrequentLevelHasNoColumnAndRareOnesShareOne) {
   // A new level is one of the others.
   const auto fresh = plan.encoding.encode(words("c", {"lima"}));
   EXPECT_EQ(fresh.unseen, 0);
+  EXPECT_EQ(fresh.pooled, 1);
+  EXPECT_EQ(plan.encoding.encode(words("c", {"rome", "", "lima", "oslo", "bern"})).pooled, 2);
   EXPECT_EQ(fresh.values[0][1].item<double>(), 1);
 }
 
@@ -186,12 +188,40 @@ TEST(Encoding, PooledLevelsAndFormattedNumbersAreTold) {
   EXPECT_EQ(plan.formatted, Strings{"price"});
 }
 
+TEST(Encoding, TimesThatAreNoDatesAreTold) {
+  const auto formatted = [](const std::string& before, const std::string& after) {
+    Strings cells;
+    for (int i = 10; i < 50; ++i) cells.push_back(before + text(i) + after);
+    Frame a = words("c", cells), b = words("c", {"20240105T115959Z"});
+    return !make_encoding(a, b).formatted.empty();
+  };
+  EXPECT_TRUE(formatted("20240105T1200", "Z"));
+  EXPECT_TRUE(formatted("2024-01-05T12:00:", ",5+02:00"));
+  EXPECT_FALSE(formatted("T", ""));
+  EXPECT_FALSE(formatted("Z-", ""));
+}
+
+TEST(Encoding, TheRowsOfOneTableCountOnce) {
+  Strings ids;
+  for (int i = 0; i < 100; ++i) ids.push_back(text("id", i));
+  Frame own = words("c", ids);
+  EXPECT_EQ(make_encoding(own).id_like, Strings{"c"});
+  Frame table = words("c", repeated({{"oslo", 50}, {"rome", 10}, {"bonn", 9}, {"", 30}}));
+  const EncodingPlan plan = make_encoding(table);
+  EXPECT_EQ(plan.encoding.names(), (Strings{"c = rome", "c = (other)", "c is missing"}));
+  EXPECT_TRUE(plan.one_sided_levels.empty());
+  EXPECT_TRUE(plan.own_levels.columns.empty());
+  EXPECT_EQ(plan.pooled, Strings{"c (1 levels, 13 % of the rows)"});  // 9 of 69 with a value
+}
+
 TEST(Encoding, NewLevelsAreCountedWhereNoneIsPooled) {
   Frame a = words("c", repeated({{"oslo", 30}, {"rome", 50}}));
   Frame b = words("c", repeated({{"oslo", 50}, {"rome", 20}}));
   const Encoding encoding = make_encoding(a, b).encoding;
   EXPECT_EQ(encoding.names(), Strings{"c = rome"});
-  EXPECT_EQ(encoding.encode(words("c", {"lima", "rome", "lima"})).unseen, 2);
+  const auto result = encoding.encode(words("c", {"lima", "rome", "lima"}));
+  EXPECT_EQ(result.unseen, 2);
+  EXPECT_EQ(result.pooled, 0);
 }
 
 TEST(Encoding, KeepsThirtyLevels) {

@@ -59,6 +59,20 @@ TEST(Date, IsDaysSince1970) {
     EXPECT_EQ(parse_date(text), std::nullopt) << text;
 }
 
+TEST(Date, IsThatOfUtcWhereAnOffsetIsGiven) {
+  const double noon = parse_date("2024-01-05T12:00:00").value();
+  for (const char* text :
+       {"2024-01-05T12:00:00+00:00", "2024-01-05 14:00:00+0200", "2024-01-05T07:00:00-05",
+        "2024-01-05T17:30+05:30", "2024-01-04 23:59:00-12:01", "2024-01-06T00:15:00.000+12:15"})
+    EXPECT_NEAR(parse_date(text).value_or(0), noon, 1e-9) << text;
+  EXPECT_NEAR(parse_date("1970-01-01T01:00:43.2+01").value_or(1), 0.0005, 1e-12);
+  EXPECT_EQ(date_text(parse_date("2024-01-05 00:30:00+02:00").value()), "2024-01-04T22:30:00");
+  for (const char* end : {"+", "+2", "+02:", "+02:0", "+020", "+24", "+02:60", "+02:00Z",
+                          "+02:00:00", "Z+02", " +02:00", "~02"})
+    EXPECT_EQ(parse_date(std::string("2024-01-05T12:00:00") + end), std::nullopt) << end;
+  EXPECT_EQ(parse_date("2024-01-05+02:00"), std::nullopt);
+}
+
 TEST(Date, IsWrittenBack) {
   for (const char* text : {"1970-01-01", "1969-12-31", "2024-02-29", "1600-01-01",
                            "2024-03-05T14:30:05", "1969-12-31T23:59:59"})

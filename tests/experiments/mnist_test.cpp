@@ -126,6 +126,32 @@ TEST_F(MnistExperiment, ANoiseModelMadeElsewhereIsTaken) {
   EXPECT_NE(wrong.failures[0].find("holds a noise model 'copula'"), std::string::npos);
 }
 
+/// Hours of work may be in a file of other settings, or in one that someone put there.
+TEST_F(MnistExperiment, AFileOfOtherSettingsIsNotReplaced) {
+  const std::string noise = out.path("mnist/noise-model-copula-seed0.safetensors");
+  const std::string model = out.path("mnist/velocity-from-copula-seed0.safetensors");
+  ASSERT_EQ(run("noise model copula").computed, 1);
+  ASSERT_EQ(run("velocity from copula, seed").computed, 1);
+  const auto refused = [&](const std::string& cell, const std::string& path) {
+    std::filesystem::remove_all(out.path("cells"));
+    const std::string before =
+        out.read(std::filesystem::path(path).lexically_relative(out.path("")));
+    const RunReport report = run(cell);
+    ASSERT_FALSE(report.failures.empty()) << cell;
+    EXPECT_NE(report.failures[0].find(path), std::string::npos) << report.failures[0];
+    EXPECT_NE(report.failures[0].find("move it away"), std::string::npos) << report.failures[0];
+    EXPECT_TRUE(out.read(std::filesystem::path(path).lexically_relative(out.path(""))) == before);
+  };
+  const EnergyFile file = load_energy(model);
+  save_energy(model, *file.model, {{"plan", "another"}});
+  refused("velocity from copula, seed", model);
+  save_energy(model, *file.model, {{"seed", 3}});  // as dre ebm fit writes it
+  refused("velocity from copula, seed", model);
+  refused("velocity from copula, annealing", model);
+  save_density(noise, *load_density(noise).density, {{"plan", "another"}});
+  refused("noise model copula", noise);
+}
+
 TEST_F(MnistExperiment, MinutesChangeTheBudgetAndNotTheCell) {
   Settings longer = settings();
   longer.minutes = 7;

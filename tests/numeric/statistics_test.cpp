@@ -55,6 +55,17 @@ TEST(Statistics, ScaleOfTheWeightsDoesNotMatter) {
   EXPECT_NEAR(effective_sample_size(of({0, 5, 0})), 1, 1e-15);
 }
 
+/// Shares that sum to 1 do so up to rounding only.
+TEST(Statistics, AucStaysInItsRange) {
+  for (int64_t n = 2; n < 200; ++n) {
+    const Tensor w = draws(n, "w").exp(), one = torch::ones({n}, torch::kFloat64);
+    EXPECT_LE(auc(one, -one, w, w.flip(0)), 1);
+    EXPECT_LE(auc(one, -one), 1);
+    EXPECT_GE(auc(-one, one, w, w.flip(0)), 0);
+  }
+  EXPECT_TRUE(std::isnan(as_share(std::nan(""))));
+}
+
 TEST(Statistics, StandardErrorIsTheSpreadOfTheMean) {
   // 2000 means of 50 weighted draws; the ratio of variances has a standard error of 3 %.
   const Tensor x = draws(100000, "x").view({2000, 50}), w = draws(50, "w").exp();

@@ -105,6 +105,27 @@ TEST(ModelFile, SeveralMembersAndOtherPathsComeBackToo) {
                     "line");
 }
 
+TEST(ModelFile, CountsOfRowsComeBackToo) {
+  const Directory directory;
+  const std::string path = directory.path("model.safetensors");
+  Estimator saved = small_estimator();
+  saved.members()[0].weight = 0.25;
+  const Tensor rows = raw_rows(3, 3), z = saved.coordinates().forward(rows);
+  const auto seen = [&](const std::vector<int64_t>& counts) {
+    return make_samples(z.repeat_interleave(torch::tensor(counts, torch::kInt64), 0));
+  };
+  const Tensor before = saved.log_ratio(rows).log_ratio;
+  const Tensor none = torch::zeros({500}, torch::kFloat64);
+  saved.cells = CellTable::fit(seen({300, 100, 100}), none, seen({100, 300, 100}), none, 3);
+  save_model(path, saved);
+  const Estimator loaded = load_model(path);
+  expect_same_bytes(loaded.log_ratio(rows), saved.log_ratio(rows), "counts");
+  // They are part of the reference, from which members deviate.
+  const Tensor added = loaded.log_ratio(rows).log_ratio - before;
+  EXPECT_TRUE(torch::allclose(added, 0.75 * saved.cells.deviation(z)));
+  EXPECT_GT(added[0].item<double>(), 0.5);
+}
+
 TEST(ModelFile, SavingAgainGivesTheSameFile) {
   const Directory directory;
   save_model(directory.path("a"), small_estimator());
@@ -178,8 +199,8 @@ TEST(ModelFile, OtherVersionsAndForeignFilesAreToldApart) {
   const auto with_version = [&](const json& version) {
     return refusal(edited(directory, [&](TensorFile&, json& j) { j["format_version"] = version; }));
   };
-  EXPECT_NE(with_version(3).find("model format 3"), std::string::npos);
-  EXPECT_NE(with_version(3).find("newer dre"), std::string::npos);
+  EXPECT_NE(with_version(4).find("model format 4"), std::string::npos);
+  EXPECT_NE(with_version(4).find("newer dre"), std::string::npos);
   EXPECT_NE(with_version(0).find("model format 0"), std::string::npos);
   for (const json& odd : {json("1"), json(nullptr), json(1.5), json::array()})
     EXPECT_NE(with_version(odd).find("damaged"), std::string::npos) << odd;

@@ -145,15 +145,6 @@ TEST(AnnealingRuns, BlocksAndSeedsDecideNothingElse) {
   EXPECT_NEAR(weighted_mean(difference), 0, 4 * standard_error(difference));
 }
 
-TEST(AnnealingRuns, DoublingDoublesTheSteps) {
-  const Target target = mixture(1, 1.2, 0.5, 2);
-  const auto pair = doubled(small_run(20, 5), [&](const AnnealOptions& options) {
-    return estimate(target, options, 10).forward;
-  });
-  EXPECT_EQ(pair.once.steps, 5);
-  EXPECT_EQ(pair.twice.steps, 10);
-}
-
 TEST(AnnealingRuns, AStopIsToldToTheCaller) {
   struct Stopped final : Progress {
     bool stop_requested() override { return true; }
