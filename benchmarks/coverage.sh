@@ -5,7 +5,7 @@
 #
 # Each process has one thread and five seeds. The Markdown table goes to standard output, the lines
 # of the seeds to FOLDER, where a second call goes on after an interruption; standard error tells
-# what each seed took. 100 seeds take about 165 minutes of a Neoverse core.
+# what each seed took. 100 seeds take about 190 minutes of a Neoverse core.
 set -euo pipefail
 export tool=$1
 seeds=${2:-100}
@@ -32,6 +32,9 @@ export -f run
 {
   jobs_of mi-spiral-3 $(((seeds + 4) / 5))
   jobs_of mi-student-tails-2 $(((seeds + 4) / 5))
+  for pair in levels-1 levels-3 levels-3-ways counts-2 levels-and-numbers-7; do
+    jobs_of $pair $(((seeds + 4) / 5))
+  done
   jobs_of mixture-2 "$seeds"
   jobs_of mi-gaussian-5 "$seeds"
   jobs_of mi-gaussian-1 "$seeds"
@@ -40,6 +43,7 @@ export -f run
   # p-values need no good model: few rows, few steps
   jobs_of null-mixture-10 "$seeds" --rows 300 --steps 200
   jobs_of null-gaussian-10 "$seeds" --rows 300 --steps 200
+  jobs_of null-levels-3 $(((seeds + 4) / 5)) --rows 300 --steps 200
 } | xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' run
 
 "$tool" --merge "$folder"/*.jsonl

@@ -119,13 +119,15 @@ Advice advice_for(const SidesOptions& options) {
 std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptions& options) {
   ReadOptions read;
   read.columns = options.columns;
-  read.columns_if_there = {options.weight_column};
   read.drop = drop_from(path, options);
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
   read.numbers = options.numeric;
   read.advice = advice_for(options);
-  read.numbers.push_back(options.weight_column);
+  if (!options.weight_column.empty()) {
+    read.columns_if_there = {options.weight_column};
+    read.numbers.push_back(options.weight_column);
+  }
   if (!read.columns.empty() && !options.domain_column.empty())
     read.columns.push_back(options.domain_column);
   return open_table(path, read);
