@@ -124,7 +124,9 @@ class Fitting {
       at_atoms_ = {coordinates.forward(numerator.take(split0.held_out_rows)),
                    coordinates.forward(denominator.take(split1.held_out_rows))};
     rows_ = {};
-    count_cells(numerator.take(split0.train_rows), denominator.take(split1.train_rows));
+    // Of the rows that training sees: the others judge.
+    if (result_.estimator.uses_reference() && atoms_.everywhere())
+      count_cells(numerator.take(split0.train_rows), denominator.take(split1.train_rows));
   }
 
   FitResult run() {
@@ -164,10 +166,8 @@ class Fitting {
                      context_);
   }
 
-  /// Of the rows that training sees: the others judge.
   void count_cells(const Samples& numerator, const Samples& denominator) {
     Estimator& estimator = result_.estimator;
-    if (!estimator.uses_reference() || !atoms_.everywhere()) return;
     const Samples top = estimator.coordinates().forward(numerator);
     const Samples bottom = estimator.coordinates().forward(denominator);
     estimator.cells = CellTable::fit(top, estimator.reference_log_ratio(top.x), bottom,

@@ -36,6 +36,13 @@ TEST(Compare, GivesEveryFormatAndItsGateFails) {
   EXPECT_TRUE(directory.read("o.json").starts_with("name,value,low,high\nkl,"));
 }
 
+/// Those of b.csv, each with a weight of 1 to 5.
+Rows weighted_rows() {
+  Rows rows = normal_rows(400, 2, 0, 2);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(1 + static_cast<double>(i % 5));
+  return rows;
+}
+
 /// Names are cut with a mark, between letters, and stand in one column.
 TEST(Compare, TellsLongNamesApart) {
   const Directory directory;
@@ -55,9 +62,7 @@ TEST(Compare, TellsLongNamesApart) {
 TEST(Compare, StandardInputMayHaveNoWeights) {
   const Directory directory;
   write_sides(directory);
-  Rows rows = normal_rows(400, 2, 0, 2);
-  for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(1 + static_cast<double>(i % 5));
-  directory.write("weighted.csv", csv(rows, "x0,x1,w"));
+  directory.write("weighted.csv", csv(weighted_rows(), "x0,x1,w"));
   const auto compare = [&](const std::string& numerator, const std::string& denominator,
                            const Arguments& more) {
     return run_tool(directory,
@@ -136,8 +141,7 @@ TEST(Weights, TellWhatIsWritten) {
 TEST(Weights, ThatAreNotNormalisedKeepTheYieldOfTheFile) {
   const Directory directory;
   write_sides(directory);
-  Rows rows = normal_rows(400, 2, 0, 2);
-  for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(1 + static_cast<double>(i % 5));
+  Rows rows = weighted_rows();
   directory.write("yields.csv", csv(rows, "x0,x1,w"));
   for (auto& row : rows) row[2] = 0.25;
   directory.write("equal.csv", csv(rows, "x0,x1,w"));
