@@ -10,6 +10,12 @@
 namespace dre::testing {
 namespace {
 
+/// An argument list from text without quotes.
+Arguments words(const std::string& line) {
+  std::istringstream stream(line);
+  return Arguments(std::istream_iterator<std::string>(stream), {});
+}
+
 TEST(Deterministic, IsAFlagOfEveryCommandThatComputes) {
   const Directory directory;
   for (const Arguments& command : std::vector<Arguments>{{"fit"},
@@ -60,17 +66,15 @@ TEST(Deterministic, WithCudaImagesHaveTheSameBits) {
   if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
   const std::string mnist = std::string(data) + "/mnist";
   const Directory directory;
-  const auto ebm = [&](const std::string& action, const std::string& words) {
-    std::istringstream stream(words);
-    const Arguments more(std::istream_iterator<std::string>(stream), {});
+  const auto ebm = [&](const std::string& action, const std::string& more) {
     const Outcome outcome =
         run_tool(directory, Arguments{"ebm", action, "--device", "cuda", "--deterministic",
                                       "--quiet", "--data", mnist} +
-                                more);
+                                words(more));
     expect_fine(outcome);
     return outcome.out;
   };
-  for (const std::string objective : {"velocity", "time"}) {
+  for (const std::string objective : {"velocity", "time", "time --times history"}) {
     const auto figures = [&] {
       ebm("fit",
           "--out m.safetensors --width 32 --levels 2 --blocks 1 --steps 20 --batch 64 "
@@ -90,6 +94,48 @@ TEST(Deterministic, WithCudaImagesHaveTheSameBits) {
     EXPECT_TRUE(report.contains("annealed"));
     EXPECT_EQ(report, report_again) << objective;
   }
+}
+
+TEST(Deterministic, WithCudaAnInterruptedFitGoesOnToTheSameBytes) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA here";
+  const Directory directory;
+  write_sides(directory);
+  const Arguments fit =
+      words(
+          "fit --quiet --out m.safetensors --steps 3000 --width 32 --batch 64 --guard 0 "
+          "--patience 0 --device cuda --deterministic") +
+      two_files();
+  expect_fine(run_tool(directory, fit));
+  const std::string model = directory.read("m.safetensors");
+  std::filesystem::remove(directory.path("m.safetensors"));
+  Process process(directory, fit);
+  process.interrupt();
+  const Outcome interrupted = process.wait();
+  ASSERT_EQ(interrupted.code, 130) << interrupted.err;
+  expect_fine(run_tool(directory, fit + Arguments{"--resume"}));
+  EXPECT_TRUE(directory.read("m.safetensors") == model);
+}
+
+TEST(Deterministic, WithCudaAnInterruptedFitOfImagesGoesOnToTheSameBytes) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA here";
+  const char* data = std::getenv("DRE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
+  const Directory directory;
+  const Arguments fit =
+      words(
+          "ebm fit --quiet --out m --width 32 --levels 2 --blocks 1 --steps 3000 --batch 64 "
+          "--evaluate-every 300 --look-rows 16 --device cuda --deterministic") +
+      Arguments{"--data", std::string(data) + "/mnist"};
+  expect_fine(run_tool(directory, fit));
+  const std::string model = directory.read("m");
+  for (const char* file : {"m", "m.log.jsonl"}) std::filesystem::remove(directory.path(file));
+  Process process(directory, fit);
+  wait_for_text(directory, "m.log.jsonl");
+  process.interrupt();
+  const Outcome interrupted = process.wait();
+  ASSERT_EQ(interrupted.code, 130) << interrupted.err;
+  expect_fine(run_tool(directory, fit + Arguments{"--resume"}));
+  EXPECT_TRUE(directory.read("m") == model);
 }
 
 TEST(Deterministic, WithCudaFlowsHaveTheSameBytes) {

@@ -104,12 +104,7 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   const Arguments fit =
       Arguments{"ebm", "fit", "--device", "cpu", "--quiet", "--format", "json"} + files + training;
   Process process(directory, fit);
-  const auto begun = [&] {
-    return std::filesystem::exists(directory.path("m.log.jsonl")) &&
-           !directory.read("m.log.jsonl").empty();
-  };
-  for (int tries = 0; tries < 20000 && !begun(); ++tries)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  wait_for_text(directory, "m.log.jsonl");
   process.interrupt();
   ASSERT_EQ(process.wait().code, 130);
   const std::string before = directory.read("m.log.jsonl");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -99,6 +100,15 @@ class Process {
 inline Outcome run_tool(const Directory& directory, const Arguments& arguments,
                         const RunOptions& options = {}) {
   return Process(directory, arguments, options).wait();
+}
+
+/// Waits until a running tool has written something to a file, for two minutes at most.
+inline void wait_for_text(const Directory& directory, const std::string& file) {
+  const auto there = [&] {
+    return std::filesystem::exists(directory.path(file)) && !directory.read(file).empty();
+  };
+  for (int tries = 0; tries < 24000 && !there(); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 /// Rows of independent normal numbers, [rows][columns].
