@@ -76,7 +76,8 @@ std::vector<CoverageLine> compare_once(const pairs::Pair& pair, const std::vecto
   const TwoSampleTest test = two_sample_test(numerator, denominator, columns, own.fit,
                                              own.cross_fit.fit_rows, own.permutations, silent);
   const TwoScores f{rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}};
-  const Divergences found = compared_divergences(f, rated, test, INFINITY, options.level);
+  const SomeScores seen = rate_seen(rated, numerator, denominator, generator);
+  const Divergences found = compared_divergences(f, rated, seen, test, INFINITY, options.level);
   return {{pair.name(), "KL(num, den)", seed, truth[0], found.kl_numerator_denominator},
           {pair.name(), "KL(den, num)", seed, truth[1], found.kl_denominator_numerator},
           {pair.name(), "JS", seed, truth[2], found.jensen_shannon},

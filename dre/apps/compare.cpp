@@ -74,8 +74,10 @@ class Comparing {
     const Tensor w0 = sides_.numerator.weights(), w1 = sides_.denominator.weights();
     out_.weights = checked(g1_, w1, weighted_mean(g0_, w0));
     out_.inverse_weights = checked(-g0_, w0, -weighted_mean(g1_, w1));
+    auto generator = context_.generator("seen rows");
+    const SomeScores seen = rate_seen(rated_, sides_.numerator, sides_.denominator, generator);
     out_.divergences =
-        compared_divergences(f, rated_, out_.test, out_.weights.pareto_k, options_.level);
+        compared_divergences(f, rated_, seen, out_.test, out_.weights.pareto_k, options_.level);
     out_.separation.before = auc(f.f0, f.f1, w0, w1);
   }
 
@@ -277,11 +279,11 @@ void CompareOptions::visit(OptionVisitor& v) {
   fit.visit(v);
 }
 
-Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
+Divergences compared_divergences(const TwoScores& f, const CrossFit& rated, const SomeScores& seen,
                                  const TwoSampleTest& test, double tail, double level) {
   Divergences found =
       measure_divergences(f, rated.numerator.fold, rated.denominator.fold, tail, level);
-  allow_for_bias(found, f, test.rated, test.numerator_rows, test.denominator_rows);
+  allow_for_bias(found, f, test.rated, seen);
   if (test.p_value > 1 - level) include_zero(found);
   return found;
 }

@@ -60,9 +60,10 @@ struct CompareResult {
   bool interrupted = false;
 };
 
-/// Divergences whose intervals allow for refitting, for what is left to learn, and for a test that
-/// finds no difference. `tail`: the Pareto k of the weights.
-Divergences compared_divergences(const TwoScores& f, const CrossFit& rated,
+/// Divergences corrected by what models make of rows they have seen, whose intervals allow for
+/// refitting, for what is left to learn, and for a test that finds no difference. `tail`: the
+/// Pareto k of the weights.
+Divergences compared_divergences(const TwoScores& f, const CrossFit& rated, const SomeScores& seen,
                                  const TwoSampleTest& test, double tail, double level);
 
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress);

@@ -17,6 +17,11 @@ namespace {
 
 Tensor rows_where(const Tensor& condition) { return condition.nonzero().squeeze(1); }
 
+/// rows without those at the given places.
+Tensor without(const Tensor& rows, const Tensor& places) {
+  return rows.index_select(0, rows_where(at::ones_like(rows).index_fill(0, places, 0) > 0));
+}
+
 /// One progress for all folds, which are fitted side by side: counts finished folds.
 class FoldProgress final : public Progress {
  public:
@@ -78,15 +83,16 @@ class CrossFitting {
   }
 
   CrossFit run() {
-    std::vector<std::optional<FitResult>> results(static_cast<size_t>(options_.folds));
+    std::vector<std::optional<FoldFit>> found(static_cast<size_t>(options_.folds));
     side_by_side(options_.folds, [&](int64_t fold) {
-      results[static_cast<size_t>(fold)] = fit_without(fold);
+      found[static_cast<size_t>(fold)] = fit_without(fold);
       progress_.finish_fold();
     });
-    for (auto& result : results) {
-      out_.interrupted = out_.interrupted || result->interrupted;
+    for (auto& one : found) {
+      out_.interrupted = out_.interrupted || one->result.interrupted;
       if (out_.interrupted) return std::move(out_);
-      out_.fits.push_back(std::move(*result));
+      out_.fits.push_back(std::move(one->result));
+      out_.trained.push_back(one->trained);
     }
     rate();
     return std::move(out_);
@@ -98,15 +104,26 @@ class CrossFitting {
     rated = {{}, assign_folds(side.rows(), options_.folds, generator)};
   }
 
-  FitResult fit_without(int64_t fold) {
+  /// A fit and the rows that trained it.
+  struct FoldFit {
+    FitResult result;
+    RowsOfSides trained;
+  };
+
+  FoldFit fit_without(int64_t fold) {
     FitOptions own = fit_options_;
     own.seed = later_seed(own.seed, fold);
     auto generator = context_.generator(text("rows of fold ", fold));
-    const auto others = [&](const Samples& side, const OutOfFold& rated) {
-      return sampled(side.take(rows_where(rated.fold != fold)), options_.fit_rows, generator);
+    const auto others = [&](const OutOfFold& rated) {
+      const Tensor all = rows_where(rated.fold != fold);
+      return all.index_select(0, sampled_rows(all.size(0), options_.fit_rows, generator));
     };
-    const Samples top = others(numerator_, out_.numerator);
-    return fit_any(top, others(denominator_, out_.denominator), names_, own, progress_);
+    const Tensor rows0 = others(out_.numerator), rows1 = others(out_.denominator);
+    FitResult result =
+        fit_any(numerator_.take(rows0), denominator_.take(rows1), names_, own, progress_);
+    const RowsOfSides trained{without(rows0, result.held_out_numerator),
+                              without(rows1, result.held_out_denominator)};
+    return {std::move(result), trained};
   }
 
   Opinions gathered(const Samples& side, const Tensor& fold) const {
@@ -239,10 +256,15 @@ Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator) {
   return at::randperm(rows, generator, torch::kInt64).remainder(folds);
 }
 
+Tensor sampled_rows(int64_t all, int64_t rows, at::Generator& generator) {
+  if (all <= rows) return at::arange(all, torch::kInt64);
+  const Tensor order = at::randperm(all, generator, torch::kInt64);
+  return std::get<0>(order.slice(0, 0, rows).sort());
+}
+
 Samples sampled(const Samples& samples, int64_t rows, at::Generator& generator) {
   if (samples.rows() <= rows) return samples;
-  const Tensor order = at::randperm(samples.rows(), generator, torch::kInt64);
-  return samples.take(std::get<0>(order.slice(0, 0, rows).sort()));
+  return samples.take(sampled_rows(samples.rows(), rows, generator));
 }
 
 CrossFit cross_fit(const Samples& numerator, const Samples& denominator,
@@ -250,6 +272,27 @@ CrossFit cross_fit(const Samples& numerator, const Samples& denominator,
                    const FitOptions& fit_options, Progress& progress) {
   validate(options);
   return CrossFitting(numerator, denominator, names, options, fit_options, progress).run();
+}
+
+SomeScores rate_seen(const CrossFit& rated, const Samples& numerator, const Samples& denominator,
+                     at::Generator& generator) {
+  const at::NoGradGuard no_grad;
+  constexpr int64_t most = 2000;
+  std::vector<Tensor> f0, f1, rows0, rows1;
+  const auto rate = [&](const Estimator& estimator, const Samples& side, const Tensor& trained,
+                        std::vector<Tensor>& f, std::vector<Tensor>& rows) {
+    const Tensor counts = trained.masked_select(side.weights().index_select(0, trained) > 0);
+    rows.push_back(counts.index_select(0, sampled_rows(counts.size(0), most, generator)));
+    f.push_back(estimator.log_ratio(side.x.index_select(0, rows.back())).log_ratio);
+  };
+  for (size_t k = 0; k < rated.fits.size(); ++k) {
+    const Estimator& estimator = rated.fits[k].estimator;
+    rate(estimator, numerator, rated.trained[k].numerator, f0, rows0);
+    rate(estimator, denominator, rated.trained[k].denominator, f1, rows1);
+  }
+  const Tensor all0 = at::cat(rows0), all1 = at::cat(rows1);
+  return {{at::cat(f0), numerator.take(all0).weight, at::cat(f1), denominator.take(all1).weight},
+          {all0, all1}};
 }
 
 }  // namespace dre

@@ -1,4 +1,5 @@
-/// Cross-fitting: every row is rated by a model that has not seen it.
+/// Cross-fitting: every row is rated by a model that has not seen it, and, to learn from the
+/// difference, some by models that have.
 #pragma once
 
 #include <string>
@@ -64,11 +65,17 @@ struct OutOfFold {
   Tensor fold;       ///< [n], int64: the fold whose model did not see the row
 };
 
+/// Some rows of each side, int64.
+struct RowsOfSides {
+  Tensor numerator, denominator;
+};
+
 struct CrossFit {
   OutOfFold numerator, denominator;
-  std::vector<FitResult> fits;  ///< fits[k] was made without the rows of fold k
-  double share = 1;             ///< of the learned deviation in all of them
-  bool interrupted = false;     ///< then nothing else is filled in
+  std::vector<FitResult> fits;       ///< fits[k] was made without the rows of fold k
+  std::vector<RowsOfSides> trained;  ///< trained[k] are the rows that trained fits[k]
+  double share = 1;                  ///< of the learned deviation in all of them
+  bool interrupted = false;          ///< then nothing else is filled in
 };
 
 /// A fit trains on at most `fit_rows` rows a side, a random sample of them: beyond that a network
@@ -77,11 +84,24 @@ CrossFit cross_fit(const Samples& numerator, const Samples& denominator,
                    const std::vector<std::string>& names, const CrossFitOptions& options,
                    const FitOptions& fit_options, Progress& progress);
 
+/// Log-ratios of some rows, of which one may be there more than once.
+struct SomeScores {
+  TwoScores scores;
+  RowsOfSides rows;
+};
+
+/// What each fit says of rows that trained it, 2 000 a side and fit at most.
+SomeScores rate_seen(const CrossFit& rated, const Samples& numerator, const Samples& denominator,
+                     at::Generator& generator);
+
 /// Calls work(0) .. work(count - 1) on as many threads as LibTorch uses, each of which then
 /// computes on its own thread alone: the results do not depend on their number.
 void side_by_side(int64_t count, const std::function<void(int64_t)>& work);
 
 /// At most `rows` rows, a random sample.
 Samples sampled(const Samples& samples, int64_t rows, at::Generator& generator);
+
+/// Which rows that would be, of `all`: int64, in order.
+Tensor sampled_rows(int64_t all, int64_t rows, at::Generator& generator);
 
 }  // namespace dre

@@ -24,6 +24,11 @@ struct Statistic {
   double (*least)(double shift) = [](double shift) { return shift * shift / 2; };
 };
 
+/// Its value for rows with the weights of f.
+double total(const Statistic& s, const TwoScores& f) {
+  return s.constant + weighted_mean(s.value0, f.weight0) + weighted_mean(s.value1, f.weight1);
+}
+
 class Measuring {
  public:
   Measuring(const TwoScores& f, const Tensor& fold0, const Tensor& fold1, const LogisticLine& line,
@@ -37,8 +42,7 @@ class Measuring {
   /// Clipped to [0, most].
   Divergence measure(const Statistic& s, double most) const {
     Divergence out;
-    out.value =
-        s.constant + weighted_mean(s.value0, f_.weight0) + weighted_mean(s.value1, f_.weight1);
+    out.value = total(s, f_);
     out.standard_error = std::max(row_error(s), fold_error(s));
     const auto inside = [&](double x) { return std::clamp(x, 0.0, most); };
     out.low = inside(out.value - quantile_ * out.standard_error);
@@ -93,9 +97,75 @@ class Measuring {
   double quantile_;
 };
 
-Statistic mean_of_numerator(const Tensor& value0, const Tensor& slope0, const Tensor& g1) {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// One divergence of all.
+struct Measure {
+  using Make = Statistic (*)(const Tensor& g0, const Tensor& g1);
+
+  Divergence Divergences::*result;
+  double most;     ///< how large it can be
+  Make statistic;  ///< what makes it
+  Make excess;     ///< what seen rows have more of; none: too rough
+  double missing;  ///< in other rows, of this excess
+  bool corrected;  ///< by that
+};
+
+Statistic of_numerator(const Tensor& value0, const Tensor& slope0, const Tensor& g1) {
   const Tensor none = torch::zeros_like(g1);
   return {value0, slope0, none, none};
+}
+
+Statistic kl_numerator(const Tensor& g0, const Tensor& g1) {
+  return of_numerator(g0, torch::ones_like(g0), g1);
+}
+
+Statistic kl_denominator(const Tensor& g0, const Tensor& g1) {
+  const Tensor none = torch::zeros_like(g0);
+  return {none, none, -g1, -torch::ones_like(g1)};
+}
+
+Statistic jensen_shannon(const Tensor& g0, const Tensor& g1) {
+  return {-0.5 * torch::softplus(-g0), 0.5 * torch::sigmoid(-g0),
+          -0.5 * torch::softplus(g1),  -0.5 * torch::sigmoid(g1),
+          std::numbers::ln2,           [](double shift) { return shift * shift / 8; }};
+}
+
+Statistic total_variation(const Tensor& g0, const Tensor& g1) {
+  const auto above = [](const Tensor& g) { return 0.5 * ((g > 0).to(g) + (g >= 0).to(g)); };
+  return {above(g0),  torch::zeros_like(g0),
+          -above(g1), torch::zeros_like(g1),
+          0,          [](double shift) { return std::erf(shift / std::sqrt(8)); }};
+}
+
+Statistic chi_square(const Tensor& g0, const Tensor& g1) {
+  Statistic s = of_numerator(g0.exp(), g0.exp(), g1);
+  s.constant = -1;
+  s.least = [](double shift) { return std::expm1(shift * shift); };
+  return s;
+}
+
+/// The sum of both KL. Rows of the smaller side are in excess by more, but both KL miss the same.
+Statistic both_kl(const Tensor& g0, const Tensor& g1) {
+  return {g0, torch::ones_like(g0), -g1, -torch::ones_like(g1)};
+}
+
+/// What is missing is that of N(s/2, I) against N(-s/2, I), whose log r = s . x has the direction
+/// of an estimate of s, and the length that the rows ask for. Total variation, which is counted on
+/// both sides of a threshold, is not corrected; chi-square hangs on too few rows.
+constexpr Measure smooth = {
+    &Divergences::jensen_shannon, std::numbers::ln2, jensen_shannon, jensen_shannon, 0.5, true};
+constexpr Measure measures[] = {
+    {&Divergences::kl_numerator_denominator, infinity, kl_numerator, both_kl, 0.5, true},
+    {&Divergences::kl_denominator_numerator, infinity, kl_denominator, both_kl, 0.5, true},
+    smooth,
+    {&Divergences::total_variation, 1, total_variation, total_variation, 0.5, false},
+    {&Divergences::chi_square, infinity, chi_square, nullptr, 0, false},
+};
+
+/// The value of a measure for scores that a line recalibrates.
+double value_of(const Measure& measure, const TwoScores& f, const LogisticLine& line) {
+  return std::clamp(total(measure.statistic(line(f.f0), line(f.f1)), f), 0.0, measure.most);
 }
 
 /// E[max(0, g - c)] over `own` rows, c the tenth largest value of the `other` side's rows that have
@@ -118,6 +188,67 @@ bool surely_above_one(const RatedRows& rows) {
   const Tensor scaled = (f - largest).exp();
   return weighted_mean(scaled, weight) - std::exp(-largest) > 3 * standard_error(scaled, weight);
 }
+
+/// Those of some rows.
+TwoScores picked(const TwoScores& f, const RowsOfSides& rows) {
+  const auto pick = [](const Tensor& all, const Tensor& which) {
+    return all.defined() ? all.index_select(0, which) : all;
+  };
+  return {pick(f.f0, rows.numerator), pick(f.weight0, rows.numerator), pick(f.f1, rows.denominator),
+          pick(f.weight1, rows.denominator)};
+}
+
+const TwoScores& finite(const TwoScores& scores) {
+  check_finite_ratios(scores);
+  return scores;
+}
+
+/// By how much a model of half of the rows falls behind, on rows that it did not see.
+class Behind {
+ public:
+  Behind(const TwoScores& f, const SomeScores& half)
+      : more_(picked(f, half.rows)),
+        less_(finite(half.scores)),
+        more_line_(calibrate(more_)),
+        less_line_(calibrate(less_)) {}
+
+  double operator()(const Measure& measure) const {
+    return whole(measure) - value_of(measure, less_, less_line_);
+  }
+
+  /// As a share of the whole, 0 where that is nothing.
+  double share(const Measure& measure) const {
+    return whole(measure) > 0 ? (*this)(measure) / whole(measure) : 0;
+  }
+
+ private:
+  double whole(const Measure& measure) const { return value_of(measure, more_, more_line_); }
+
+  TwoScores more_, less_;
+  LogisticLine more_line_, less_line_;
+};
+
+/// What rows that no model has seen miss, by what the seen ones have more: at least 0.
+class Missing {
+ public:
+  Missing(const TwoScores& f, const SomeScores& seen, const LogisticLine& line) : line_(line) {
+    if (!seen.scores.f0.defined()) return;
+    seen_ = finite(seen.scores);
+    same_ = picked(f, seen.rows);
+  }
+
+  double operator()(const Measure& measure) const {
+    if (!seen_.f0.defined() || measure.excess == nullptr) return 0;
+    const auto value = [&](const TwoScores& scores) {
+      return total(measure.excess(line_(scores.f0), line_(scores.f1)), scores);
+    };
+    return std::max(0.0, measure.missing * (value(seen_) - value(same_)));
+  }
+
+ private:
+  TwoScores seen_, same_;
+  const LogisticLine& line_;
+};
 
 }  // namespace
 
@@ -147,87 +278,53 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
                                 double tail, double level) {
   const at::NoGradGuard no_grad;
   check_finite_ratios(f);
-  const double infinity = std::numeric_limits<double>::infinity();
   // Weights of a tail k have moments below order 1/k: chi2 is their second, its error the third.
   const bool finite_chi2 = !(tail >= 1.0 / 2), bounded_chi2 = tail < 1.0 / 3;
   Divergences out;
   out.level = level;
   out.calibration = calibrate(f);
   const Tensor g0 = out.calibration(f.f0), g1 = out.calibration(f.f1);
-  const Tensor none0 = torch::zeros_like(g0), none1 = torch::zeros_like(g1);
   const Measuring rows(f, fold0, fold1, out.calibration, level);
-  out.kl_numerator_denominator =
-      rows.measure(mean_of_numerator(g0, torch::ones_like(g0), g1), infinity);
-  out.kl_denominator_numerator = rows.measure({none0, none0, -g1, -torch::ones_like(g1)}, infinity);
+  for (const Measure& measure : measures)
+    out.*measure.result = rows.measure(measure.statistic(g0, g1), measure.most);
   out.kl_numerator_denominator.unseen = unseen_part(g0, f.weight0, g1, f.weight1);
   out.kl_denominator_numerator.unseen = unseen_part(-g1, f.weight1, -g0, f.weight0);
-  out.jensen_shannon =
-      rows.measure({-0.5 * torch::softplus(-g0), 0.5 * torch::sigmoid(-g0),
-                    -0.5 * torch::softplus(g1), -0.5 * torch::sigmoid(g1), std::numbers::ln2,
-                    [](double shift) { return shift * shift / 8; }},
-                   std::numbers::ln2);
-  const auto above = [](const Tensor& g) { return 0.5 * ((g > 0).to(g) + (g >= 0).to(g)); };
-  out.total_variation = rows.measure({above(g0), none0, -above(g1), none1, 0,
-                                      [](double shift) { return std::erf(shift / std::sqrt(8)); }},
-                                     1);
-  out.chi_square = {NAN, NAN, NAN, NAN};
-  if (finite_chi2) {
-    Statistic s = mean_of_numerator(g0.exp(), g0.exp(), g1);
-    s.constant = -1;
-    s.least = [](double shift) { return std::expm1(shift * shift); };
-    out.chi_square = rows.measure(s, infinity);
-    if (!std::isfinite(out.chi_square.value)) out.chi_square = {NAN, NAN, NAN, NAN};
-    // Nearly equal weights have a shape of tail, too, but nothing hangs on it.
-    const bool matters = out.chi_square.value > 0.1;
-    if (matters && !bounded_chi2) out.chi_square.high = infinity;
-  }
+  Divergence& chi2 = out.chi_square;
+  if (!finite_chi2 || !std::isfinite(chi2.value)) chi2 = {NAN, NAN, NAN, NAN};
+  // Nearly equal weights have a shape of tail, too, but nothing hangs on it.
+  if (chi2.value > 0.1 && !bounded_chi2) chi2.high = infinity;
   return out;
 }
 
-void allow_for_bias(Divergences& divergences, const TwoScores& f, const TwoScores& half,
-                    const Tensor& rows0, const Tensor& rows1, double factor) {
-  const auto pick = [](const Tensor& all, const Tensor& rows) {
-    return all.defined() ? all.index_select(0, rows) : all;
-  };
-  const TwoScores same{pick(f.f0, rows0), pick(f.weight0, rows0), pick(f.f1, rows1),
-                       pick(f.weight1, rows1)};
-  const auto measured = [&](const TwoScores& scores) {
-    // One row of fold 0 and one of fold 1 suffice where no standard error is asked for.
-    const Tensor fold0 = torch::arange(scores.f0.size(0)) % 2;
-    const Tensor fold1 = torch::arange(scores.f1.size(0)) % 2;
-    const double tail = std::isnan(divergences.chi_square.value) ? 1 : 0;
-    return measure_divergences(scores, fold0, fold1, tail, divergences.level);
-  };
-  const Divergences more = measured(same), less = measured(half);
-  const auto raise = [&](Divergence Divergences::*one, double behind, double most) {
-    Divergence& found = divergences.*one;
-    if (!std::isnan(found.high))
-      found.high = std::min(most, found.high + std::max(factor * behind, found.unseen));
-  };
-  const auto own = [&](Divergence Divergences::*one) {
-    return (more.*one).value - (less.*one).value;
-  };
-  const double infinity = std::numeric_limits<double>::infinity();
-  for (const auto one : {&Divergences::kl_numerator_denominator,
-                         &Divergences::kl_denominator_numerator, &Divergences::chi_square})
-    raise(one, own(one), infinity);
-  raise(&Divergences::jensen_shannon, own(&Divergences::jensen_shannon), std::numbers::ln2);
-  // Counts on both sides of a threshold are rough. Jensen-Shannon sees the same loss smoothly; it
-  // is quadratic in small differences, total variation linear.
-  const double relative = more.jensen_shannon.value > 0
-                              ? own(&Divergences::jensen_shannon) / more.jensen_shannon.value
-                              : 0;
-  raise(&Divergences::total_variation,
-        std::max(own(&Divergences::total_variation),
-                 0.5 * relative * divergences.total_variation.value),
-        1);
+void allow_for_bias(Divergences& divergences, const TwoScores& f, const SomeScores& half,
+                    const SomeScores& seen, double factor) {
+  const at::NoGradGuard no_grad;
+  const Behind behind(f, half);
+  const Missing missing(f, seen, divergences.calibration);
+  for (const Measure& measure : measures) {
+    Divergence& found = divergences.*measure.result;
+    if (std::isnan(found.high)) continue;
+    double left = behind(measure);
+    // Counts on both sides of a threshold are rough. Jensen-Shannon sees the same loss smoothly; it
+    // is quadratic in small differences, total variation linear.
+    if (measure.result == &Divergences::total_variation)
+      left = std::max(left, 0.5 * behind.share(smooth) * found.value);
+    const double less = missing(measure);
+    const double raise = std::max({factor * left, factor * less, found.unseen});
+    found.high = std::isfinite(left) ? std::min(measure.most, found.high + raise) : measure.most;
+    // Chance makes something of nothing in seen rows; and where more is missing than was found,
+    // nobody knows how much.
+    const double sure = Measured{found.value, found.standard_error}.shrunk();
+    if (measure.corrected && divergences.calibration.inverse_information.defined() && sure > 0)
+      found.value = std::min(measure.most, found.value + std::min(1.0, less / found.value) * sure);
+  }
 }
 
 void include_zero(Divergences& divergences) {
-  for (Divergence* one :
-       {&divergences.kl_numerator_denominator, &divergences.kl_denominator_numerator,
-        &divergences.jensen_shannon, &divergences.total_variation, &divergences.chi_square})
-    if (!std::isnan(one->value)) one->low = 0;
+  for (const Measure& measure : measures) {
+    Divergence& one = divergences.*measure.result;
+    if (!std::isnan(one.value)) one.low = 0;
+  }
 }
 
 }  // namespace dre

@@ -5,19 +5,28 @@
 ///   JS = log 2 - (E_num[softplus(-g)] + E_den[softplus(g)]) / 2   (half of each side, nats),
 ///   TV = P_num(g > 0) - P_den(g > 0),  chi2(num || den) = E_num[exp g] - 1.
 /// g's distribution on the two sides is at most as far apart as the sides themselves, so JS and TV
-/// are bounded by the truth up to chance, and errors of f enter to second order only.
+/// by it are bounded by the truth up to chance, and errors of f enter to second order only.
 ///
 /// Standard errors: the influence of every row on the statistic, with that on a and b, gives the
 /// variance of the rows; the spread of the statistic between the folds, each with a model of its
 /// own, that of rows and refitting. The larger of the two is used.
 ///
 /// The upper end is at least what a shift of one column would make that so many rows may not show.
-/// Two things that no spread shows raise the upper end, by the larger of both. A model that has
-/// learned less finds less: by how much a model of half of the rows falls behind on the same rows
-/// tells how far this one may be from the truth; `factor` times that. And KL hangs on rows whose
-/// like the other side has next to none of: how large their ratios are is extrapolated, and learned
-/// too timidly rather than too boldly; by as much again as they exceed the largest ratios that rows
-/// of the other side do show, E_num[max(0, g - c)] with c the tenth largest g of the denominator.
+///
+/// Numbers estimated from rows make more of these rows than of others, and of others less than the
+/// true ones would. By how much log-ratios of rows that trained a model exceed those of rows that
+/// did not, with the same a and b, tells how much is missing: as much for KL (the mean of both),
+/// half of it for JS and TV. KL and JS are corrected by that, as far as they are surely above 0 and
+/// at most to the double, where there are rows enough to fit a and b; lower ends and errors stay
+/// those of the values before.
+///
+/// Three things that no spread shows raise the upper end, by the largest of them: what seen rows
+/// tell, `factor` times, as a fit may also be too timid. A model that has learned less finds less:
+/// by how much a model of half of the rows falls behind on the same rows, `factor` times. And KL
+/// hangs on rows whose like the other side has next to none of: how large their ratios are is
+/// extrapolated, and learned too timidly rather than too boldly; by as much again as they exceed
+/// the largest ratios that rows of the other side do show, E_num[max(0, g - c)] with c the tenth
+/// largest g of the denominator.
 #pragma once
 
 #include <vector>
@@ -53,10 +62,11 @@ void check_finite_ratios(const TwoScores& f);
 Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const Tensor& fold1,
                                 double tail, double level);
 
-/// Raises the upper ends. `half` are log-ratios by a model that was fitted to half of the rows, of
-/// rows0 and rows1 of those in `f`, which it did not see.
-void allow_for_bias(Divergences& divergences, const TwoScores& f, const TwoScores& half,
-                    const Tensor& rows0, const Tensor& rows1, double factor = 2);
+/// Corrects values and raises upper ends. `half`: by a model that was fitted to half of the rows,
+/// of rows that it did not see. `seen`: by the models of `f`, of rows that they were trained on;
+/// empty where nobody knows.
+void allow_for_bias(Divergences& divergences, const TwoScores& f, const SomeScores& half,
+                    const SomeScores& seen, double factor = 2);
 
 /// A test that does not reject equality cannot exclude a divergence of 0.
 void include_zero(Divergences& divergences);

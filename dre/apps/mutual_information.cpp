@@ -271,10 +271,10 @@ class Measuring {
     const PairFit result = fit_to((fold_ < (folds - 1) / 2).nonzero().squeeze(1),
                                   options_.cross_fit.fit_rows / 2, folds);
     if (result.interrupted) return false;
-    half_rows_ = (fold_ >= (folds - 1) / 2).nonzero().squeeze(1);
-    const Opinions joint = opinions(result, half_rows_, half_rows_);
-    const Opinions apart = opinions(result, half_rows_, partner_.index_select(0, half_rows_));
-    half_ = best_mix(joint, {}, apart, {}, result.kept);
+    const Tensor half_rows = (fold_ >= (folds - 1) / 2).nonzero().squeeze(1);
+    const Opinions joint = opinions(result, half_rows, half_rows);
+    const Opinions apart = opinions(result, half_rows, partner_.index_select(0, half_rows));
+    half_ = {best_mix(joint, {}, apart, {}, result.kept), {half_rows, half_rows}};
     return true;
   }
 
@@ -284,7 +284,7 @@ class Measuring {
     const TwoScores f{joint_.mixed(share), {}, shuffled_.mixed(share), {}};
     const double no_chi2 = std::numeric_limits<double>::infinity();  // nobody asks for it
     Divergences found = measure_divergences(f, fold_, fold_, no_chi2, options_.level);
-    allow_for_bias(found, f, half_, half_rows_, half_rows_, slow_learning);
+    allow_for_bias(found, f, half_, {}, slow_learning);
     out.information = found.kl_numerator_denominator;
     for (double* one : {&out.information.value, &out.information.low})
       *one = std::min(*one, groups_.entropy);
@@ -303,8 +303,7 @@ class Measuring {
   Tensor fold_, partner_;      // [n]: whose y a row gets in the shuffle of its own fold
   Opinions joint_, shuffled_;  // of the rows, and of the shuffle of each fold
   double kept_ = 0;            // what the fits decided for themselves, on average
-  TwoScores half_;             // of half_rows_, by a model of half as many rows
-  Tensor half_rows_;
+  SomeScores half_;            // by a model of half as many rows
   std::mutex mutex_;
 };
 

@@ -113,9 +113,8 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   auto shuffles = context.generator(text("permutations of ", checksum_of(top, bottom)));
   out = permutation_test({on_top.mixed(share), weight0, on_bottom.mixed(share), weight1},
                          permutations, shuffles);
-  out.rated = best_mix(on_top, weight0, on_bottom, weight1, kept_weight(result));
-  out.numerator_rows = top.held_out_rows;
-  out.denominator_rows = bottom.held_out_rows;
+  out.rated = {best_mix(on_top, weight0, on_bottom, weight1, kept_weight(result)),
+               {top.held_out_rows, bottom.held_out_rows}};
   return out;
 }
 

@@ -16,8 +16,7 @@ struct TwoSampleTest {
   bool interrupted = false;
   /// Log-ratios of the tested rows with the share of the learned deviation that these rows
   /// themselves prefer: for the effect size, not for the p-value.
-  TwoScores rated = {};
-  Tensor numerator_rows = {}, denominator_rows = {};  ///< which they are, int64
+  SomeScores rated = {};
 };
 
 /// tanh(f/2) of the tested rows: [n0], [n1]. Exact where the rows have no weights; with weights

@@ -37,8 +37,11 @@ Section numbers_section(const CompareResult& result) {
   add("Jensen-Shannon, nats", d.jensen_shannon);
   add("total variation", d.total_variation);
   add("chi-square", d.chi_square);
-  table.footnote =
-      text(number(100 * d.level), " % confidence intervals; they allow for refitting the model.");
+  table.footnote = text(
+      number(100 * d.level),
+      " % confidence intervals; they allow for refitting the model. KL and Jensen-Shannon are "
+      "corrected for what a model estimated from so many rows misses in others, lower ends are "
+      "not.");
   const WeightCheck& w = result.weights;
   return {"How far apart",
           {table, Facts{{{"AUC", number(result.separation.before)},

@@ -1,0 +1,116 @@
+#include "dre/apps/cross_fit.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/apps/numeric_sides.h"
+
+namespace dre::testing {
+namespace {
+
+TEST(CrossFit, EveryRowIsRatedByAModelThatDidNotSeeIt) {
+  auto generator = stream("cross-fit");
+  const Tensor a = rows(101, 2, 0.5, generator), b = rows(90, 2, 0, generator);
+  const Sides sides = numeric_sides(a, b);
+  CrossFitOptions options;
+  options.folds = 3;
+  Progress silent;
+  const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names, options,
+                                   reference_alone(1), silent);
+  ASSERT_EQ(rated.fits.size(), 3);
+  for (int64_t k = 0; k < 3; ++k) {
+    const Tensor mine = (rated.numerator.fold == k).nonzero().squeeze(1);
+    EXPECT_NEAR(static_cast<double>(mine.size(0)), 101.0 / 3, 1);
+    EXPECT_TRUE(torch::allclose(
+        rated.fits[static_cast<size_t>(k)].estimator.log_ratio(a.index_select(0, mine)).log_ratio,
+        rated.numerator.log_ratio.index_select(0, mine), 1e-9, 1e-9));
+  }
+  // The same seed gives the same numbers, whatever the number of threads.
+  const int threads = at::get_num_threads();
+  at::set_num_threads(3);
+  const CrossFit again = cross_fit(sides.numerator, sides.denominator, sides.names, options,
+                                   reference_alone(1), silent);
+  at::set_num_threads(threads);
+  EXPECT_TRUE(again.denominator.log_ratio.equal(rated.denominator.log_ratio));
+}
+
+/// Rows that trained a model, without those that judged it, model after model.
+TEST(CrossFit, SeenRowsAreThoseThatTrainedEachModel) {
+  auto generator = stream("seen rows");
+  Sides sides = numeric_sides(rows(101, 2, 0.5, generator), rows(90, 2, 0, generator));
+  sides.numerator.weight = (torch::arange(101, torch::kFloat64) % 4);  // a quarter has none
+  CrossFitOptions options;
+  options.folds = 3;
+  options.fit_rows = 50;
+  Progress silent;
+  const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names, options,
+                                   reference_alone(1), silent);
+  const SomeScores seen = rate_seen(rated, sides.numerator, sides.denominator, generator);
+  int64_t done0 = 0, done1 = 0;
+  const auto expect_next = [](const Tensor& x, const OutOfFold& folds, const Tensor& rows,
+                              const Tensor& f, const Estimator& estimator, int64_t fold,
+                              int64_t& done, int64_t count) {
+    const Tensor own = rows.slice(0, done, done + count);
+    EXPECT_TRUE((folds.fold.index_select(0, own) != fold).all().item<bool>());
+    EXPECT_EQ(std::get<0>(at::_unique(own)).size(0), count);
+    EXPECT_TRUE(torch::allclose(f.slice(0, done, done + count),
+                                estimator.log_ratio(x.index_select(0, own)).log_ratio, 1e-9, 1e-9));
+    done += count;
+  };
+  for (int64_t k = 0; k < 3; ++k) {
+    const FitResult& fit = rated.fits[static_cast<size_t>(k)];
+    const RowsOfSides& trained = rated.trained[static_cast<size_t>(k)];
+    EXPECT_EQ(trained.numerator.size(0), 50 - fit.held_out_numerator.size(0));
+    const auto weighty =
+        (sides.numerator.weight.index_select(0, trained.numerator) > 0).sum().item<int64_t>();
+    EXPECT_LT(weighty, trained.numerator.size(0));
+    expect_next(sides.numerator.x, rated.numerator, seen.rows.numerator, seen.scores.f0,
+                fit.estimator, k, done0, weighty);
+    expect_next(sides.denominator.x, rated.denominator, seen.rows.denominator, seen.scores.f1,
+                fit.estimator, k, done1, trained.denominator.size(0));
+  }
+  EXPECT_EQ(seen.rows.numerator.size(0), done0);
+  EXPECT_EQ(seen.rows.denominator.size(0), done1);
+  const Tensor weight = sides.numerator.weight.index_select(0, seen.rows.numerator);
+  EXPECT_TRUE(torch::allclose(seen.scores.weight0, weight / weight.mean(), 1e-9, 1e-9));
+  EXPECT_FALSE(seen.scores.weight1.defined());
+}
+
+TEST(CrossFit, TheShareOfWhatWasLearnedIsThatOfTheLeastLoss) {
+  // Log r of N(m, 2m) against N(-m, 2m) is x. The reference knows nothing, or twice too much; what
+  // was learned goes as far beyond the truth, or is noise.
+  auto generator = stream("share");
+  const double m = 0.4;
+  const int64_t n = 20000;
+  const auto draw = [&](double mean) {
+    return mean + std::sqrt(2 * std::abs(mean)) * normal({n}, torch::kFloat64, generator);
+  };
+  const Tensor x0 = draw(m), x1 = draw(-m), far0 = draw(30), far1 = draw(-30);
+  const auto share = [&](double reference, double learned) {
+    return learned_share({reference * x0, learned * x0}, {}, {reference * x1, learned * x1}, {},
+                         0.3);
+  };
+  EXPECT_NEAR(share(0, 2), 0.5, 0.03);
+  EXPECT_NEAR(share(0.5, 2.5), 0.25, 0.03);
+  EXPECT_EQ(share(0, 0.5), 1);
+  EXPECT_EQ(share(1.5, 2), 0);
+  // Far apart the loss says nothing, and the fits' own decision stands.
+  EXPECT_EQ(learned_share({far0, 2 * far0}, {}, {far1, 2 * far1}, {}, 0.3), 0.3);
+}
+
+TEST(CrossFit, WithoutAReferenceAllIsLearned) {
+  auto generator = stream("no reference");
+  const Sides sides = numeric_sides(rows(300, 2, 0.7, generator), rows(300, 2, 0, generator));
+  FitOptions fit = small_network(1);
+  fit.reference = "none";
+  Progress silent;
+  const CrossFit rated =
+      cross_fit(sides.numerator, sides.denominator, sides.names, {}, fit, silent);
+  EXPECT_EQ(rated.share, 1);
+  for (const auto& one : rated.fits) EXPECT_EQ(kept_weight(one), 1);
+}
+
+}  // namespace
+}  // namespace dre::testing
