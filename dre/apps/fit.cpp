@@ -55,21 +55,33 @@ GaussianEnds reference_ends(const Coordinates& coordinates, const Samples& numer
 }
 
 /// At atoms variances differ where means do, as p (1 - p) does with p, and their quotient makes too
-/// much of it: it is believed where it surely tells the rows themselves better apart, or where too
-/// few of them decide.
+/// much of it: of the way from one variance for both sides to two it goes as far as tells the rows
+/// themselves best apart, if that is surely better; all of it where too few of them decide.
 GaussianEnds reference_at_atoms(const GaussianEnds& ends, const Samples& numerator,
                                 const Samples& denominator) {
   const double size0 = effective_size(numerator), size1 = effective_size(denominator);
-  const Tensor variance = (size0 * ends.variance0 + size1 * ends.variance1) / (size0 + size1);
-  const GaussianEnds pooled{ends.mean0, variance, ends.mean1, variance};
-  const auto rated = [](const GaussianEnds& how, const Samples& side) -> RatedRows {
-    return {gaussian_log_ratio(how, side.x), side.weights()};
+  const Tensor pooled = (size0 * ends.variance0 + size1 * ends.variance1) / (size0 + size1);
+  struct Rated {
+    GaussianEnds ends;
+    RatedRows numerator, denominator;
+    double loss;
   };
-  const RatedRows top = rated(pooled, numerator), bottom = rated(pooled, denominator);
-  if (deciding_rows(top, bottom) < fewest_deciding_rows) return ends;
+  const auto rated = [&](double share) -> Rated {
+    const auto variance = [&](const Tensor& own) { return pooled * (own / pooled).pow(share); };
+    const GaussianEnds way{ends.mean0, variance(ends.variance0), ends.mean1,
+                           variance(ends.variance1)};
+    const RatedRows top{gaussian_log_ratio(way, numerator.x), numerator.weights()};
+    const RatedRows bottom{gaussian_log_ratio(way, denominator.x), denominator.weights()};
+    return {way, top, bottom, logistic_loss(top, bottom)};
+  };
+  const Rated one = rated(0);
+  if (deciding_rows(one.numerator, one.denominator) < fewest_deciding_rows) return ends;
+  Rated best = one;
+  for (const double share : {0.2, 0.4, 0.6, 0.8, 1.0})
+    if (Rated other = rated(share); other.loss < best.loss) best = std::move(other);
   const Measured gain =
-      logistic_gain(top, bottom, rated(ends, numerator), rated(ends, denominator));
-  return gain.value > 2 * gain.standard_error ? ends : pooled;
+      logistic_gain(one.numerator, one.denominator, best.numerator, best.denominator);
+  return gain.value > 2 * gain.standard_error ? best.ends : one.ends;
 }
 
 Samples cast(const Samples& side, const Context& context) {
