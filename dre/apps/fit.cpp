@@ -9,6 +9,7 @@
 #include "dre/data/atoms.h"
 #include "dre/data/split.h"
 #include "dre/ratio/correction.h"
+#include "dre/ratio/gaussian_reference.h"
 
 namespace dre {
 namespace {
@@ -45,43 +46,6 @@ Names fitted_methods(const std::string& method) {
 int64_t times_told_apart(const std::string& method, const FitOptions& options) {
   if (method == "which-time") return options.score.classes;
   return method == "which-time-continuous" ? options.objective.random_times : 0;
-}
-
-GaussianEnds reference_ends(const Coordinates& coordinates, const Samples& numerator,
-                            const Samples& denominator) {
-  const Moments moments = threshold(coordinates.basis().moments(), effective_size(numerator),
-                                    effective_size(denominator));
-  return {moments.mean0, moments.variance0, moments.mean1, moments.variance1};
-}
-
-/// At atoms variances differ where means do, as p (1 - p) does with p, and their quotient makes too
-/// much of it: of the way from one variance for both sides to two it goes as far as tells the rows
-/// themselves best apart, if that is surely better; all of it where too few of them decide.
-GaussianEnds reference_at_atoms(const GaussianEnds& ends, const Samples& numerator,
-                                const Samples& denominator) {
-  const double size0 = effective_size(numerator), size1 = effective_size(denominator);
-  const Tensor pooled = (size0 * ends.variance0 + size1 * ends.variance1) / (size0 + size1);
-  struct Rated {
-    GaussianEnds ends;
-    RatedRows numerator, denominator;
-    double loss;
-  };
-  const auto rated = [&](double share) -> Rated {
-    const auto variance = [&](const Tensor& own) { return pooled * (own / pooled).pow(share); };
-    const GaussianEnds way{ends.mean0, variance(ends.variance0), ends.mean1,
-                           variance(ends.variance1)};
-    const RatedRows top{gaussian_log_ratio(way, numerator.x), numerator.weights()};
-    const RatedRows bottom{gaussian_log_ratio(way, denominator.x), denominator.weights()};
-    return {way, top, bottom, logistic_loss(top, bottom)};
-  };
-  const Rated one = rated(0);
-  if (deciding_rows(one.numerator, one.denominator) < fewest_deciding_rows) return ends;
-  Rated best = one;
-  for (const double share : {0.2, 0.4, 0.6, 0.8, 1.0})
-    if (Rated other = rated(share); other.loss < best.loss) best = std::move(other);
-  const Measured gain =
-      logistic_gain(one.numerator, one.denominator, best.numerator, best.denominator);
-  return gain.value > 2 * gain.standard_error ? best.ends : one.ends;
 }
 
 Samples cast(const Samples& side, const Context& context) {
@@ -170,10 +134,10 @@ class Fitting {
                            const std::vector<std::string>& names) {
     Coordinates coordinates = Coordinates::fit(numerator, denominator, names, options_.columns,
                                                rows_.numerator, rows_.denominator);
-    GaussianEnds ends = reference_ends(coordinates, numerator, denominator);
+    GaussianEnds ends = gaussian_reference(coordinates.basis().moments(), numerator, denominator);
     if (atoms_.any())
-      ends = reference_at_atoms(ends, coordinates.forward(numerator),
-                                coordinates.forward(denominator));
+      ends = gaussian_reference_at_atoms(ends, coordinates.forward(numerator),
+                                         coordinates.forward(denominator));
     return Estimator(std::move(coordinates), std::move(ends), options_.reference == "gaussian",
                      context_);
   }

@@ -28,13 +28,7 @@ class Directory {
     std::string name = (std::filesystem::temp_directory_path() / "dre-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
-  /// Not by std::filesystem::remove_all: the LibTorch of the Python packages exports a broken one.
-  ~Directory() {
-    const auto remove = [](const char* path, const struct stat*, int, struct FTW*) {
-      return ::remove(path);
-    };
-    ::nftw(path_.c_str(), remove, 16, FTW_DEPTH | FTW_PHYS);
-  }
+  ~Directory() { remove_tree(path_); }
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
@@ -49,6 +43,8 @@ class Directory {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
+  void remove(const std::string& name) const { remove_tree(path(name)); }
+
   std::vector<std::string> list() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -57,6 +53,14 @@ class Directory {
   }
 
  private:
+  /// Not by std::filesystem::remove_all: the LibTorch of the Python packages exports a broken one.
+  static void remove_tree(const std::string& root) {
+    const auto remove = [](const char* path, const struct stat*, int, struct FTW*) {
+      return ::remove(path);
+    };
+    ::nftw(root.c_str(), remove, 16, FTW_DEPTH | FTW_PHYS);
+  }
+
   std::string path_;
 };
 

@@ -133,7 +133,7 @@ TEST_F(MnistExperiment, AFileOfOtherSettingsIsNotReplaced) {
   ASSERT_EQ(run("noise model copula").computed, 1);
   ASSERT_EQ(run("velocity from copula, seed").computed, 1);
   const auto refused = [&](const std::string& cell, const std::string& name) {
-    std::filesystem::remove_all(out.path("cells"));
+    out.remove("cells");
     const std::string before = out.read(name);
     const RunReport report = run(cell);
     ASSERT_FALSE(report.failures.empty()) << cell;
