@@ -8,7 +8,6 @@
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/base/version.h"
-#include "dre/data/safetensors.h"
 
 namespace dre::cli {
 namespace {
@@ -30,6 +29,8 @@ void check_same_options(const std::string& path, const nlohmann::json& saved,
 std::string aside_ending(int n) { return n == 1 ? ".before" : text(".before", n); }
 
 }  // namespace
+
+bool is_checkpoint(const TensorFile& file) { return file.metadata.count(metadata_name) > 0; }
 
 CheckpointFile::CheckpointFile(const std::string& model_path, nlohmann::json options,
                                nlohmann::json data, const std::vector<std::string>& companions)
@@ -89,9 +90,8 @@ std::vector<std::string> CheckpointFile::set_aside() const {
 
 NamedTensors CheckpointFile::load() const {
   const TensorFile file = load_safetensors(path_);
-  const auto found = file.metadata.find(metadata_name);
-  check_data(found != file.metadata.end(), path_, " is not a checkpoint of dre");
-  const auto json = nlohmann::json::parse(found->second, nullptr, false);
+  check_data(is_checkpoint(file), path_, " is not a checkpoint of dre");
+  const auto json = nlohmann::json::parse(file.metadata.at(metadata_name), nullptr, false);
   check_data(json.is_object() && json.contains("options") && json.contains("data"), path_,
              " is damaged: its metadata cannot be read");
   check_data(json.value("dre_version", "") == version(), path_,

@@ -7,8 +7,12 @@
 
 #include "dre/base/named_tensors.h"
 #include "dre/base/progress.h"
+#include "dre/data/safetensors.h"
 
 namespace dre::cli {
+
+/// Whether a file holds the state of an unfinished fit.
+bool is_checkpoint(const TensorFile& file);
 
 class CheckpointFile final {
  public:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/checkpoint.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/flow_data.h"
@@ -100,7 +101,10 @@ int run_info(int argc, char** argv) {
   run_flags.add_format(app);
   if (parse(app, argc, argv)) return exit_fine;
   check(!path.empty(), "no model file; give one: dre info model.safetensors");
-  const nlohmann::json json = read_any_description(load_safetensors(path), path);
+  const TensorFile file = load_safetensors(path);
+  check_data(!is_checkpoint(file), path,
+             " is the state of an unfinished fit: the same command with --resume goes on from it");
+  const nlohmann::json json = read_any_description(file, path);
   const std::string format = json["format"];
   const auto known = std::find_if(infos().begin(), infos().end(),
                                   [&](const auto& entry) { return entry.name == format; });

@@ -12,6 +12,7 @@
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/base/version.h"
+#include "dre/data/place.h"
 
 namespace dre::cli {
 namespace {
@@ -76,6 +77,9 @@ int report(const std::string& who, std::string message, int code) {
 
 int guarded(const std::string& who, const Subcommand& command, int argc, char** argv) {
   try {
+    for (int i = 1; i < argc; ++i)
+      check(is_utf8(argv[i]), shown(argv[i]),
+            " is not UTF-8 text, as names of files and columns have to be; rename it");
     return command.run(argc, argv);
   } catch (const Error& error) {
     return report(who, error.what(), exit_code(error.kind()));

@@ -134,9 +134,11 @@ int run_mi(int argc, char** argv) {
   run_flags.add_quiet(app);
   if (parse(app, argc, argv)) return exit_fine;
   resolve(config, run_flags.config, flags.overrides());
-  check(file.empty() || config.groups.data.empty(), "give the file once: FILE or --data");
+  check(file.empty() || !flags.overrides().contains("data"), "give the file once: FILE or --data");
   if (!file.empty()) config.groups.data = file;
   if (run_flags.print_config) {
+    check(dx == 0 && dy == 0,
+          "a configuration has no place for DX and DY; name the columns with --x and --y");
     print_result(to_json(config).dump(2) + "\n");
     return exit_fine;
   }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "dre/apps/proven.h"
 #include "dre/apps/reweighting.h"
 #include "dre/base/error.h"
 #include "dre/data/place.h"
@@ -93,6 +94,8 @@ class Comparing {
                     share_outside(-g1_, bottom, top, sides_.encoding)};
     const OwnLevels& own = sides_.own_levels;
     Divergences& found = out_.divergences;
+    raise_to_proven(found, count_beyond_range(top, bottom, sides_.encoding),
+                    count_beyond_range(bottom, top, sides_.encoding));
     if (has_own_levels(top, bottom, sides_.encoding) || own.nothing_shared)
       for (Divergence* one : {&found.kl_numerator_denominator, &found.chi_square}) infinite(*one);
     if (has_own_levels(bottom, top, sides_.encoding) || own.nothing_shared)

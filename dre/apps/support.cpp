@@ -37,19 +37,56 @@ std::vector<Tensor> values(const Samples& side, const Encoding& encoding) {
   return out;
 }
 
-/// Of n rows a side that all columns have, so many at one end of a column belong to one side by
-/// chance only: (n0 / n)^count, in as many tries as there are ends.
-Tensor beyond(const Samples& side, const std::vector<Tensor>& own,
+/// Tells how many rows of one side are too many to be beyond the others by chance: of n rows a side
+/// that all columns have, so many at one end of a column belong to one side by chance only: (n0 /
+/// n)^count, in as many tries as there are ends.
+class TooMany {
+ public:
+  TooMany(const Samples& side, double other_rows, size_t columns) : counts_(side.weights() > 0) {
+    const auto n = counts_.sum().item<double>();
+    needed_ =
+        std::log(chance / (2.0 * static_cast<double>(columns))) / std::log(n / (n + other_rows));
+  }
+
+  bool operator()(const Tensor& rows) const {
+    return rows.logical_and(counts_).sum().item<double>() >= needed_;
+  }
+
+ private:
+  Tensor counts_;
+  double needed_;
+};
+
+struct Beyond {
+  Tensor rows;  ///< [n] bool
+  int64_t ends;
+};
+
+Beyond beyond(const Samples& side, const std::vector<Tensor>& own,
               const std::vector<Tensor>& others, double other_rows) {
-  Tensor found = torch::zeros({side.rows()}, torch::kBool);
-  const Tensor counts = side.weights() > 0;
-  const auto n = counts.sum().item<double>();
-  const double needed =
-      std::log(chance / (2.0 * static_cast<double>(own.size()))) / std::log(n / (n + other_rows));
+  Beyond found{torch::zeros({side.rows()}, torch::kBool), 0};
+  const TooMany too_many(side, other_rows, own.size());
   for (size_t j = 0; j < own.size(); ++j)
     for (const Tensor& out : {own[j] > others[j].max(), own[j] < others[j].min()})
-      if (out.logical_and(counts).sum().item<double>() >= needed) found.logical_or_(out);
+      if (too_many(out)) {
+        found.rows.logical_or_(out);
+        ++found.ends;
+      }
   return found;
+}
+
+/// Whether values repeat, five times and more on average, so that others are not to be expected.
+bool repeat(const Tensor& values, const Tensor& different) {
+  return values.size(0) >= 5 * different.size(0);
+}
+
+/// Whether a column of numbers has values that the other side cannot have: it has but one, or
+/// values repeat on both and none is common.
+bool has_own_values(const Tensor& own, const Tensor& others, const TooMany& too_many) {
+  const Tensor first = others[0];
+  if ((others == first).all().item<bool>()) return too_many(own != first);
+  const Tensor here = std::get<0>(at::_unique(own)), there = std::get<0>(at::_unique(others));
+  return repeat(own, here) && repeat(others, there) && !at::isin(here, there).any().item<bool>();
 }
 
 /// Orthonormal columns that span those of z, centred: [n, d]
@@ -140,16 +177,32 @@ std::vector<Warning> judge_support(const Support& support) {
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding) {
   const Samples others = other.positive();
   const auto rows = static_cast<double>(others.rows());
-  return beyond(side, values(side, encoding), values(others, encoding), rows)
-      .logical_or(beyond(side, indicators(side, encoding), indicators(others, encoding), rows));
+  const Beyond by_value = beyond(side, values(side, encoding), values(others, encoding), rows);
+  const Beyond by_level =
+      beyond(side, indicators(side, encoding), indicators(others, encoding), rows);
+  return by_value.rows.logical_or(by_level.rows);
+}
+
+BeyondRange count_beyond_range(const Samples& side, const Samples& other,
+                               const Encoding& encoding) {
+  const Samples others = other.positive();
+  const Beyond found = beyond(side, values(side, encoding), values(others, encoding),
+                              static_cast<double>(others.rows()));
+  return {as_share(weighted_mean(found.rows.to(torch::kFloat64), side.weights())),
+          effective_size(side), effective_size(other), found.ends};
 }
 
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding) {
   const Samples others = other.positive();
-  return beyond(side, indicators(side, encoding), indicators(others, encoding),
-                static_cast<double>(others.rows()))
-      .any()
-      .item<bool>();
+  const auto rows = static_cast<double>(others.rows());
+  const Beyond by_level =
+      beyond(side, indicators(side, encoding), indicators(others, encoding), rows);
+  if (by_level.ends > 0) return true;
+  const std::vector<Tensor> own = values(side, encoding), there = values(others, encoding);
+  const TooMany too_many(side, rows, own.size());
+  for (size_t j = 0; j < own.size(); ++j)
+    if (has_own_values(own[j], there[j], too_many)) return true;
+  return false;
 }
 
 bool one_fixes_the_other(const Tensor& x, const Tensor& y) {

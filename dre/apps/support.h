@@ -31,7 +31,17 @@ std::vector<Warning> judge_support(const Support& support);
 /// in one of ten thousand tables. [n] bool
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding);
 
-/// Whether there are such rows by a level, a point mass or missing cells alone: the ratio is
+/// How many rows of one side are beyond the range of the other in columns of numbers, and at how
+/// many ends; both sides in effective rows.
+struct BeyondRange {
+  double share = 0, rows = 0, other_rows = 0;
+  int64_t ends = 0;  ///< 0: no more than chance explains
+};
+
+BeyondRange count_beyond_range(const Samples& side, const Samples& other, const Encoding& encoding);
+
+/// Whether there are such rows by a level, a point mass or missing cells alone, or by a number
+/// where the other side has one value only, or where values repeat and none is common: the ratio is
 /// infinite there.
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding);
 

@@ -10,13 +10,17 @@ constexpr int64_t rules_an_exception = 20;
 
 }  // namespace
 
-void refuse_exceptions(const Place& first, const std::string& cell, const char* what,
-                       int64_t following, int64_t exceptions, const Advice& advice) {
-  if (exceptions == 0 || following < rules_an_exception * exceptions) return;
-  fail(Error::Kind::data, first.describe(), ": ", shown(cell), " is not ", what,
-       ", but most other cells of the column are (", following, " of ", following + exceptions,
+void refuse_exceptions(const Exceptions& exceptions, const char* what, int64_t following,
+                       const Advice& advice) {
+  if (exceptions.count == 0 || following == 0) return;
+  const bool rare = following >= rules_an_exception * exceptions.count;
+  if (!rare && exceptions.different > few_marks) return;
+  const bool most = following > exceptions.count;
+  fail(Error::Kind::data, exceptions.first.describe(), ": ", shown(exceptions.cell), " is not ",
+       what, ", but ", most ? "most " : "", "other cells of the column are (", following, " of ",
+       following + exceptions.count,
        "); correct it, write NA for a missing value, or name the column in --categorical",
-       advice.or_drop(first.column));
+       advice.or_drop(exceptions.first.column));
 }
 
 }  // namespace dre

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "dre/base/error.h"
@@ -151,6 +152,7 @@ void FrameBuilder::add_column(Growing& growing, const double* values, int64_t st
 }
 
 void FrameBuilder::Seen::add(const std::string& text, int64_t file_row) {
+  if (!text.empty() && some.size() <= few_marks) some.insert(text);
   if (count++ > 0) return;
   first_row = file_row;
   first = text;
@@ -234,19 +236,19 @@ void FrameBuilder::judge(const Growing& growing) const {
   refuse_exceptions(growing, growing.dates, "a date");
 }
 
-/// Where nearly all cells follow the rule, the first that does not is an error.
+/// Numbers among dates are not counted apart: they are taken for many different ones.
 void FrameBuilder::refuse_exceptions(const Growing& growing, const Seen& rule,
                                      const char* what) const {
-  const Seen* first = nullptr;
-  int64_t exceptions = 0;
+  Exceptions all{{file_, std::numeric_limits<int64_t>::max(), 0, growing.column.name}, {}};
   for (const Seen* other : {&growing.numbers, &growing.dates, &growing.words}) {
     if (other == &rule || other->count == 0) continue;
-    exceptions += other->count;
-    if (!first || other->first_row < first->first_row) first = other;
+    all.count += other->count;
+    all.different += other == &growing.numbers ? few_marks + 1 : other->some.size();
+    if (other->first_row > all.first.row) continue;
+    all.first.row = other->first_row;
+    all.cell = other->first;
   }
-  if (first)
-    dre::refuse_exceptions({file_, first->first_row, 0, growing.column.name}, first->first, what,
-                           rule.count, exceptions, options_.advice);
+  dre::refuse_exceptions(all, what, rule.count, options_.advice);
 }
 
 Frame FrameBuilder::finish() && {

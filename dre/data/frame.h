@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -75,6 +76,7 @@ class FrameBuilder final {
   struct Seen {
     int64_t count = 0, first_row = 0;  ///< of the file
     std::string first = {};
+    std::set<std::string> some = {};  ///< different ones, one more than would be few marks
 
     void add(const std::string& text, int64_t file_row);
   };

@@ -36,20 +36,27 @@ void refuse_exceptions_in(const std::string& file, const Frame& mixed, const Fra
   if (column.id_like || has_few_values(rule)) return;
   std::vector<bool> follows;
   for (const auto& level : column.levels) follows.push_back(is_of(rule.kind, level));
-  int64_t following = rule.rows() - rule.missing();
-  std::vector<size_t> exceptions;
+  int64_t following = 0;
+  std::set<int32_t> different;
+  Exceptions exceptions{{file, 0, 0, column.name}, {}};
   for (size_t row = 0; row < column.codes.size(); ++row) {
-    if (column.codes[row] < 0) continue;
-    if (follows[static_cast<size_t>(column.codes[row])])
+    const int32_t code = column.codes[row];
+    if (code < 0) continue;
+    const auto level = static_cast<size_t>(code);
+    if (follows[level]) {
       ++following;
-    else
-      exceptions.push_back(row);
+      continue;
+    }
+    if (exceptions.count++ == 0) {
+      exceptions.first.row = mixed.file_rows[row];
+      exceptions.cell = column.levels[level];
+    }
+    different.insert(code);
   }
-  if (exceptions.empty()) return;
-  const auto code = static_cast<size_t>(column.codes[exceptions[0]]);
-  refuse_exceptions({file, mixed.file_rows[exceptions[0]], 0, column.name}, column.levels[code],
-                    rule.kind == Kind::date ? "a date" : "a number", following,
-                    static_cast<int64_t>(exceptions.size()), advice);
+  // Words alone are a column of another kind.
+  exceptions.different = following > 0 ? different.size() : few_marks + 1;
+  refuse_exceptions(exceptions, rule.kind == Kind::date ? "a date" : "a number",
+                    following + rule.rows() - rule.missing(), advice);
 }
 
 }  // namespace dre

@@ -18,5 +18,37 @@ TEST(Support, NoMoreThanAllRowsAreOutside) {
   }
 }
 
+Samples column_of(const Tensor& x) { return make_samples(x.to(torch::kFloat64).reshape({-1, 1})); }
+
+/// Numbers that one side cannot have: others than its only one, or where none repeats on both.
+TEST(Support, RepeatedNumbersOfOneSideAreLevelsOfItsOwn) {
+  const Encoding encoding(Strings{"x0"});
+  const Samples zeros = column_of(torch::zeros({400})), flags = column_of(torch::arange(400) % 2);
+  EXPECT_TRUE(has_own_levels(flags, zeros, encoding));
+  EXPECT_FALSE(has_own_levels(zeros, flags, encoding));
+  EXPECT_FALSE(has_own_levels(column_of(torch::arange(400) == 7), zeros, encoding));  // chance
+  const Samples early = column_of(2020 + torch::arange(400) % 3);
+  const Samples late = column_of(2023 + torch::arange(400) % 3);
+  EXPECT_TRUE(has_own_levels(early, late, encoding) && has_own_levels(late, early, encoding));
+  // Counts go on beyond those that were seen, and numbers that do not repeat never meet.
+  EXPECT_FALSE(has_own_levels(column_of(torch::arange(400) % 9), column_of(torch::arange(400) % 3),
+                              encoding));
+  EXPECT_FALSE(
+      has_own_levels(column_of(torch::arange(400)), column_of(0.5 + torch::arange(400)), encoding));
+}
+
+TEST(Support, RowsBeyondARangeAreCountedByWeightAndEnds) {
+  const Encoding encoding(Strings{"x0"});
+  const Tensor x = torch::linspace(-2, 2, 401, torch::kFloat64);
+  const Samples inner = column_of(x / 2);
+  const BeyondRange found = count_beyond_range(column_of(x), inner, encoding);
+  EXPECT_EQ(found.ends, 2);
+  EXPECT_NEAR(found.share, 200.0 / 401, 1e-12);
+  EXPECT_NEAR(found.rows, 401, 1e-9);
+  EXPECT_EQ(count_beyond_range(inner, column_of(x), encoding).ends, 0);
+  const Samples weighted = make_samples(column_of(x).x, (x > 1).to(torch::kFloat64) + 1);
+  EXPECT_NEAR(count_beyond_range(weighted, inner, encoding).share, 300.0 / 501, 1e-12);
+}
+
 }  // namespace
 }  // namespace dre::testing

@@ -198,6 +198,9 @@ TEST(Information, QuietPrintsOneNumberAndNothingElse) {
   EXPECT_NEAR(std::stod(nats.out), 0.2231, 0.1);
   EXPECT_EQ(std::count(nats.out.begin(), nats.out.end(), '\n'), 1);
   EXPECT_EQ(run_tool(directory, quick("mi", {"numbers.csv", "1", "1"})).out, nats.out);
+  directory.write("c.json", R"({"data": "nowhere.csv"})");
+  EXPECT_EQ(run_tool(directory, quick("mi", {"t.csv", "1", "1", "--config", "c.json"})).out,
+            nats.out);
   const Outcome bits = run_tool(directory, quick("mi", {"t.csv", "--x", "x", "--y", "y", "--unit",
                                                         "bits", "--pointwise", "p.csv"}));
   expect_fine(bits);

@@ -200,6 +200,12 @@ TEST(Errors, OfRatioAndInfo) {
           {"no model", {"ratio", "--input", "a.csv"}, 2, {"--model FILE is missing"}},
           {"no input", {"ratio", "--model", "m.safetensors"}, 2, {"--input FILE is missing"}},
           {"info of nothing", {"info"}, 2, {"no model file"}},
+          {"a name that is no UTF-8", {"info", "b\xe9.csv"}, 2, {"'b?.csv' is not UTF-8 text"}},
+          {"numbers of columns in a configuration",
+           {"mi", "a.csv", "1", "1", "--print-config"},
+           2,
+           {"DX and DY", "--x and --y"}},
+          {"the file of mi twice", {"mi", "a.csv", "--data", "b.csv"}, 2, {"FILE or --data"}},
           {"info of half a model", {"info", "short.safetensors"}, 3, {"short.safetensors"}},
           {"info of a changed model", {"info", "flipped.safetensors"}, 3, {"flipped.safetensors"}},
       });

@@ -36,6 +36,9 @@ TEST(Resume, AnInterruptedFitGoesOnToTheSameBytes) {
   ASSERT_EQ(interrupted.code, 130) << interrupted.err;
   expect_contains(interrupted.err, {"m.safetensors.checkpoint", "--resume"});
   const std::string checkpoint = directory.read("m.safetensors.checkpoint");
+  const Outcome info = run_tool(directory, {"info", "m.safetensors.checkpoint"});
+  EXPECT_EQ(info.code, 3);
+  expect_contains(info.err, {"m.safetensors.checkpoint is the state of an unfinished fit"});
 
   const Outcome other_options =
       run_tool(directory, long_fit() + Arguments{"--resume", "--rate", "0.5"});

@@ -33,6 +33,16 @@ TEST(FramePair, FewWordsInOneOfTheTwoAreErrors) {
   expect_contains(message(Kind::date, words("2024-03-05", "7")), {"row 11", "'7' is not a date"});
 }
 
+TEST(FramePair, MarksAreErrorsHoweverManyThereAre) {
+  Frame mixed = words("1", "?");
+  mixed.columns[0].codes.assign(500, 1);
+  mixed.columns[0].codes[0] = 0;
+  mixed.file_rows.assign(500, 1);
+  expect_contains(
+      message_of([&] { refuse_exceptions_in("t.csv", mixed, numbers(Kind::number, 100), 0, {}); }),
+      {"'?' is not a number, but other cells", "201 of 700"});
+}
+
 TEST(FramePair, WordsAreCategoriesWhereValuesAreFewOrWordsMany) {
   const auto accept = [](const Frame& mixed, const Frame& plain) {
     EXPECT_NO_THROW(refuse_exceptions_in("t.csv", mixed, plain, 0, {}));

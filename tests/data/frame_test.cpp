@@ -128,6 +128,22 @@ TEST(Frame, AFewWordsAmongNumbersAreErrors) {
   EXPECT_EQ(read_frame(csv + "1,x\n").columns[1].levels.size(), 8);
 }
 
+/// Marks of missing values are not categories, however many there are.
+TEST(Frame, MarksAmongNumbersAreErrors) {
+  const auto numbers_and = [](const std::vector<std::string>& words, int rows) {
+    std::string csv = "c\n";
+    for (int i = 0; i < rows; ++i)
+      csv += i % 3 > 0 ? words[static_cast<size_t>(i) % words.size()] + "\n" : text(i, "\n");
+    return csv;
+  };
+  expect_contains(
+      message_of([&] { read_frame(numbers_and({"?"}, 300)); }),
+      {"t.csv: row 2, column 'c': '?' is not a number, but other cells", "100 of 300", "write NA"});
+  EXPECT_THROW(read_frame(numbers_and({"?", "-", "n/a"}, 300)), Error);
+  EXPECT_EQ(read_frame(numbers_and({"a", "b", "c", "d"}, 300)).columns[0].levels.size(), 104);
+  EXPECT_EQ(read_frame(numbers_and({"?"}, 90)).columns[0].levels.size(), 31);
+}
+
 TEST(Frame, AFewWordsAmongDatesAreErrors) {
   std::string csv;
   for (int i = 0; i < 200; ++i) csv += text("2024-03-05 ", 10 + i / 60, ":", 10 + i % 50, "\n");
