@@ -21,6 +21,15 @@ Side side_of(const Tensor& f, const Tensor& weight, double sign) {
   return {torch::stack({torch::ones_like(x), x}, 1), w / (2 * w.sum()), sign};
 }
 
+/// What the line minimises: the mean logistic loss, and the weight of one row for the identity.
+double penalised_loss(const Side (&sides)[2], const Tensor& line, const Tensor& prior,
+                      double rows) {
+  double loss = (line - prior).square().sum().item<double>() / (2 * rows);
+  for (const auto& [design, share, sign] : sides)
+    loss += share.dot(torch::softplus(-sign * design.mv(line))).item<double>();
+  return loss;
+}
+
 double effective_rows(const Tensor& f, const Tensor& weight) {
   return weight.defined() ? effective_sample_size(weight) : static_cast<double>(f.size(0));
 }
@@ -43,7 +52,7 @@ LogisticLine fit_logistic_line(const TwoScores& scores) {
       effective_rows(scores.f0, scores.weight0) + effective_rows(scores.f1, scores.weight1);
   const Tensor prior = torch::tensor({0.0, 1.0}, torch::kFloat64);
   Tensor line = prior.clone(), inverse;
-  for (int step = 0; step < 50; ++step) {
+  for (int step = 0; step < 100; ++step) {
     Tensor gradient = (line - prior) / rows;
     Tensor information = torch::eye(2, torch::kFloat64) / rows;
     for (const auto& [design, share, sign] : sides) {
@@ -56,6 +65,12 @@ LogisticLine fit_logistic_line(const TwoScores& scores) {
     // Far from the optimum the curvature vanishes and a full step would leave the numbers.
     const double length = move.norm().item<double>();
     if (length > 1) move /= length;
+    // A few scores far from all others make the curvature change so fast that full steps may never
+    // settle. The loss is convex: less of a step makes it less.
+    const double before = penalised_loss(sides, line, prior, rows);
+    const double least = 1e-4 * move.dot(gradient).item<double>() - 1e-14 * before;
+    for (int halving = 0; halving < 60; ++halving, move /= 2)
+      if (penalised_loss(sides, line - move, prior, rows) <= before - least) break;
     line -= move;
     if (length < 1e-10) break;
   }

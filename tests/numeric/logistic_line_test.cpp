@@ -27,6 +27,27 @@ TEST(LogisticLine, UndoesAnyScaleAndShift) {
   EXPECT_LT((fit_logistic_line(f)(f.f0) - before).abs().max().item<double>(), 0.02);
 }
 
+/// A few scores may be far from all others. The loss is convex: where its slope, the prior's
+/// included, is zero, it is least.
+TEST(LogisticLine, IsTheLeastLossWhateverTheTails) {
+  auto generator = Context{}.generator("tails");
+  for (int i = 0; i < 200; ++i) {
+    TwoScores f = exact_scores(200, 0.5, generator);
+    for (Tensor* side : {&f.f0, &f.f1}) {
+      const Tensor tail = normal({200}, torch::kFloat64, generator);
+      *side = *side * (i % 5 + 1) + (i % 2 == 0 ? tail.pow(7) : 1e3 * (tail > 2.5) * tail);
+    }
+    const LogisticLine line = fit_logistic_line(f);
+    const Tensor wrong0 = torch::sigmoid(-line(f.f0)), wrong1 = torch::sigmoid(line(f.f1));
+    const double by_intercept =
+        line.intercept / 400 - 0.5 * (wrong0.mean() - wrong1.mean()).item<double>();
+    const double by_slope = (line.slope - 1) / 400 -
+                            0.5 * ((wrong0 * f.f0).mean() - (wrong1 * f.f1).mean()).item<double>();
+    EXPECT_NEAR(by_intercept, 0, 1e-6) << i;
+    EXPECT_NEAR(by_slope, 0, 1e-6) << i;
+  }
+}
+
 TEST(LogisticLine, WeightsCountAsRepeatedRows) {
   auto generator = Context{}.generator("line");
   const TwoScores f = exact_scores(500, 0.5, generator);
