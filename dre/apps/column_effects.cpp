@@ -131,7 +131,9 @@ class ColumnView {
     // Bins reach over the middle of both sides; the outer ones take the rest.
     const Tensor both =
         torch::cat({x0.masked_select(none0.logical_not()), x1.masked_select(none1.logical_not())});
-    const double low = sample_quantile(both, 0.002), high = sample_quantile(both, 0.998);
+    const bool some = both.size(0) > 0;
+    const double low = some ? sample_quantile(both, 0.002) : 0;
+    const double high = some ? sample_quantile(both, 0.998) : 0;
     const double width = high > low ? (high - low) / bins : 1;
     const auto histogram = [&](const Tensor& x, const Tensor& share) {
       const Tensor bin = ((x - low) / width).floor().clamp(0, bins - 1).to(torch::kInt64);

@@ -25,9 +25,10 @@ Tensor keys(const Tensor& z) {
   return key;
 }
 
-/// Rows of both sides at each cell, as if all had weight 1, and log-odds of the numerator there.
+/// Rows of both sides at each cell, as if all had weight 1, and the reference's log-odds of the
+/// numerator there, also within bounds where likelihoods stay finite.
 struct Counts {
-  Tensor numerator, denominator, log_odds;
+  Tensor numerator, denominator, expected, log_odds;
 };
 
 Tensor log_beta(const Tensor& a, const Tensor& b) {
@@ -71,8 +72,9 @@ Counts count(const Samples& numerator, const Samples& denominator, const Tensor&
   const Tensor count0 = as_counts(numerator), count1 = as_counts(denominator);
   const double sizes = std::log((count0.sum() / count1.sum()).item<double>());
   const Tensor log_ratio = summed(reference, cell) / summed(torch::ones_like(reference), cell);
-  return {summed(count0, cell.slice(0, 0, first)), summed(count1, cell.slice(0, first)),
-          (log_ratio + sizes).clamp(-most_log_odds, most_log_odds)};
+  const Tensor expected = log_ratio + sizes;
+  return {summed(count0, cell.slice(0, 0, first)), summed(count1, cell.slice(0, first)), expected,
+          expected.clamp(-most_log_odds, most_log_odds)};
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ CellTable CellTable::fit(const Samples& numerator, const Tensor& reference0,
   const Tensor bottom = counts.denominator + prior.kappa * (-counts.log_odds).sigmoid();
   CellTable table;
   table.key_ = key;
-  table.deviation_ = (top / bottom).log() - counts.log_odds;
+  table.deviation_ = (top / bottom).log() - counts.expected;
   return table;
 }
 

@@ -8,13 +8,13 @@
 namespace dre::testing {
 namespace {
 
-std::vector<ColumnEffect> effects_of(const Sides& sides) {
+std::vector<ColumnEffect> effects_of(const Sides& sides, const EffectOptions& options = {}) {
   Progress silent;
   const CrossFit rated = cross_fit(sides.numerator, sides.denominator, sides.names, {2, 1000},
                                    reference_alone(3), silent);
   auto generator = stream("effects");
   return column_effects(sides.numerator, sides.denominator, sides.encoding, rated,
-                        rated.denominator.log_ratio, generator);
+                        rated.denominator.log_ratio, generator, options);
 }
 
 /// `counts` cells of each text.
@@ -44,6 +44,21 @@ TEST(ColumnEffects, TheLevelWithoutAColumnHasItsName) {
   std::vector<std::pair<std::string, int>> rare = {{"rome", 30}};
   for (int i = 0; i < 20; ++i) rare.push_back({text("rare", i), 3});
   EXPECT_EQ(levels_of(column(rare), column(rare)), (Strings{"c = rome", "c = (other)"}));
+}
+
+/// Effects are of some rows of a large table, which may have no value of a sparse column.
+TEST(ColumnEffects, AColumnWithoutAValueInTheRowsIsDescribed) {
+  const Directory directory;
+  const std::string csv = column({{"", 296}, {"1.5", 1}, {"2.5", 1}, {"4", 1}, {"7", 1}});
+  const Sides sides = load_sides(two_files(directory, csv, csv));
+  bool seen = false;
+  for (const ColumnEffect& effect : effects_of(sides, {.rows = 20}))
+    if (effect.name == "c" && effect.missing_numerator == 1 && effect.missing_denominator == 1) {
+      seen = true;
+      EXPECT_TRUE(std::isnan(effect.shift));
+      for (const double share : effect.marginal.numerator) EXPECT_EQ(share, 0);
+    }
+  EXPECT_TRUE(seen);
 }
 
 TEST(ColumnEffects, DistancesAreSharesOfTheRows) {
