@@ -145,7 +145,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   check_outputs({config.output, config.report}, config.sides.files());
   device_by_name(config.compare.fit.device);
   ProgressBar progress(who, flags.quiet);
-  const Sides sides = load_sides(config.sides);
+  const Sides sides = load_sides(config.sides, config.compare.fit.seed);
   const StopSignals signals;
   const CompareResult result = compare(sides, config.compare, progress);
   if (result.interrupted) {

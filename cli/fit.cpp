@@ -135,7 +135,7 @@ int run(const Arguments& arguments) {
   ProgressBar progress(who, arguments.run.quiet);
   check_out(config.out, config.sides);
   device_by_name(config.fit.device);
-  const Sides sides = load_sides(config.sides);
+  const Sides sides = load_sides(config.sides, config.fit.seed);
   for (const auto& [code, message] : sides.warnings) progress.warn(code, message);
   CheckpointFile checkpoint(config.out, to_json(config.fit), sides.description);
   const StopSignals signals;

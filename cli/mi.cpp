@@ -79,7 +79,7 @@ int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
   check_outputs({"-", config.pointwise}, {config.groups.data});
   if (!config.pointwise.empty()) check_table_format(config.pointwise);
   ProgressBar progress(who, flags.quiet);
-  const Groups groups = load_groups(config.groups, dx, dy);
+  const Groups groups = load_groups(config.groups, dx, dy, config.information.fit.seed);
   check_data(config.pointwise.empty() || !groups.sampled, "not all rows fit into --max-rows ",
              config.groups.max_rows, ", and --pointwise writes one number for each; raise it");
   for (const auto& [code, message] : groups.warnings) progress.warn(code, message);

@@ -55,7 +55,7 @@ int run(const WeightsConfig& config, const RunFlags& flags) {
   check_table_format(config.output);
   device_by_name(config.weights.fit.device);
   ProgressBar progress(who, flags.quiet);
-  const Sides sides = load_sides(config.sides);
+  const Sides sides = load_sides(config.sides, config.weights.fit.seed);
   check_data(!sides.denominator_is_sampled, "not all rows of the denominator fit into --max-rows ",
              config.sides.max_rows, ", and every one of them gets a weight; raise it");
   const StopSignals signals;

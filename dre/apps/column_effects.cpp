@@ -27,10 +27,8 @@ struct Part {
 
 Part make_part(const Samples& side, const Tensor& fold, const Tensor& log_weight, int64_t most,
                at::Generator& generator) {
-  Tensor rows = torch::arange(side.rows());
-  if (side.rows() > most)
-    rows =
-        std::get<0>(at::randperm(side.rows(), generator, torch::kInt64).slice(0, 0, most).sort());
+  const Tensor counts = (side.weights() > 0).nonzero().squeeze(1);
+  const Tensor rows = counts.index_select(0, sampled_rows(counts.size(0), most, generator));
   Part part{side.take(rows), fold.index_select(0, rows), {}, {}};
   const Tensor weight = part.rows.weights();
   part.share = weight / weight.sum();
@@ -200,8 +198,7 @@ double loss_of(const CrossFit& rated, const Part& top, const Part& bottom, const
     for (size_t k = 0; k < rated.fits.size(); ++k) {
       const Tensor rows = (part.fold == static_cast<int64_t>(k)).nonzero().squeeze(1);
       if (rows.size(0) == 0) continue;
-      log_ratio.index_copy_(0, rows,
-                            rated.fits[k].estimator.log_ratio(x.index_select(0, rows)).log_ratio);
+      log_ratio.index_copy_(0, rows, rated.log_ratio(k, x.index_select(0, rows)));
     }
     return {log_ratio, part.share};
   };

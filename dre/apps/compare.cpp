@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numbers>
 
 #include "dre/apps/proven.h"
 #include "dre/apps/reweighting.h"
@@ -100,30 +98,12 @@ class Comparing {
       for (Divergence* one : {&found.kl_numerator_denominator, &found.chi_square}) infinite(*one);
     if (has_own_levels(bottom, top, sides_.encoding) || own.nothing_shared)
       infinite(found.kl_denominator_numerator);
-    if (!own.columns.empty()) allow_for(own);
-  }
-
-  /// The model sees the levels that only one side has as one. By themselves they tell as much
-  /// apart as three events do: its own levels of each side, and all others.
-  void allow_for(const OwnLevels& own) {
-    const double a = own.numerator, b = own.denominator, p = 1 - a, q = 1 - b;
+    if (own.columns.empty()) return;
+    raise_to_own_levels(found, own);
     Support& support = out_.support;
     if (own.nothing_shared)
-      support = {std::max(support.numerator_outside, a), std::max(support.denominator_outside, b)};
-    const double ln2 = std::numbers::ln2;
-    const auto share = [&](double x) { return x > 0 ? x * std::log(2 * x / (p + q)) : 0; };
-    const double js = (a * ln2 + share(p) + b * ln2 + share(q)) / 2;
-    const auto raise = [](Divergence& found, double least, double most) {
-      found.value = std::max(found.value, least);
-      found.low = std::max(found.low, least);
-      found.high = most;
-    };
-    Divergences& found = out_.divergences;
-    for (Divergence* one :
-         {&found.kl_numerator_denominator, &found.kl_denominator_numerator, &found.chi_square})
-      if (!std::isnan(one->value)) one->high = std::numeric_limits<double>::infinity();
-    raise(found.jensen_shannon, js, ln2);
-    raise(found.total_variation, std::max(a, b), 1);
+      support = {std::max(support.numerator_outside, own.numerator),
+                 std::max(support.denominator_outside, own.denominator)};
   }
 
   /// What the rows with a counterpart add up to is still a lower end.

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "dre/base/error.h"
-#include "dre/ratio/correction.h"
 
 namespace dre {
 namespace {
@@ -49,20 +48,6 @@ class FoldProgress final : public Progress {
   std::mutex mutex_;
   int64_t done_ = 0;
 };
-
-double learned_weight(const Estimator& estimator) {
-  double sum = 0;
-  for (const auto& member : estimator.members()) sum += member.weight;
-  return sum;
-}
-
-/// Gives what was learned this weight in all: to the members that the fit kept, or, where it kept
-/// none, to all alike.
-void set_share(Estimator& estimator, double share) {
-  auto& members = estimator.members();
-  const double kept = learned_weight(estimator), equal = 1 / static_cast<double>(members.size());
-  for (auto& member : members) member.weight = share * (kept > 0 ? member.weight / kept : equal);
-}
 
 /// The fits of all folds.
 class CrossFitting {
@@ -137,8 +122,11 @@ class CrossFitting {
 
   void rate() {
     const at::NoGradGuard no_grad;
-    const Opinions top = gathered(numerator_, out_.numerator.fold);
-    const Opinions bottom = gathered(denominator_, out_.denominator.fold);
+    Opinions top = gathered(numerator_, out_.numerator.fold);
+    Opinions bottom = gathered(denominator_, out_.denominator.fold);
+    out_.refuted = refuted_opinions(top, numerator_.weight, bottom, denominator_.weight);
+    top = out_.refuted(top);
+    bottom = out_.refuted(bottom);
     double kept = 0;
     for (const auto& fit : out_.fits) kept += kept_weight(fit);
     kept /= static_cast<double>(out_.fits.size());
@@ -209,48 +197,6 @@ FitResult fit_any(const Samples& numerator, const Samples& denominator,
   return fit(numerator, denominator, names, options, progress);
 }
 
-Opinions Opinions::empty(int64_t rows) {
-  return {torch::empty({rows}, torch::kFloat64), torch::empty({rows}, torch::kFloat64)};
-}
-
-void Opinions::put(const Tensor& rows, const Opinions& about_them) {
-  reference.index_copy_(0, rows, about_them.reference);
-  learned.index_copy_(0, rows, about_them.learned);
-}
-
-Opinions opinions(const Estimator& estimator, const Tensor& raw) {
-  const at::NoGradGuard no_grad;
-  Estimator whole = estimator;
-  set_share(whole, 1);
-  const Tensor z = whole.coordinates().forward(raw);
-  const Tensor learned = whole.log_ratio_at(z).log_ratio;
-  if (!whole.uses_reference()) return {learned, learned};
-  return {whole.reference_log_ratio(z), learned};
-}
-
-double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
-                     const Tensor& weight1, double otherwise) {
-  const auto rated = [](const Tensor& log_ratio, const Tensor& weight) -> RatedRows {
-    return {log_ratio, weight.defined() ? weight : torch::ones_like(log_ratio)};
-  };
-  const RatedRows top = rated(numerator.reference, weight0);
-  const RatedRows bottom = rated(denominator.reference, weight1);
-  const auto rows = std::min(numerator.reference.size(0), denominator.reference.size(0));
-  if (deciding_rows(top, bottom) < std::min(fewest_deciding_rows, 0.25 * static_cast<double>(rows)))
-    return otherwise;
-  return best_share(top, bottom, rated(numerator.learned, weight0),
-                    rated(denominator.learned, weight1), 1)
-      .value;
-}
-
-TwoScores best_mix(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
-                   const Tensor& weight1, double otherwise) {
-  const double share = learned_share(numerator, weight0, denominator, weight1, otherwise);
-  return {numerator.mixed(share), weight0, denominator.mixed(share), weight1};
-}
-
-double kept_weight(const FitResult& fit) { return learned_weight(fit.estimator); }
-
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator) {
   check_data(rows >= folds, "cannot make ", folds, " folds of ", rows, " rows; use fewer --folds");
   return at::randperm(rows, generator, torch::kInt64).remainder(folds);
@@ -267,6 +213,10 @@ Samples sampled(const Samples& samples, int64_t rows, at::Generator& generator) 
   return samples.take(sampled_rows(samples.rows(), rows, generator));
 }
 
+Tensor CrossFit::log_ratio(size_t fold, const Tensor& raw) const {
+  return refuted(opinions(fits[fold].estimator, raw)).mixed(share);
+}
+
 CrossFit cross_fit(const Samples& numerator, const Samples& denominator,
                    const std::vector<std::string>& names, const CrossFitOptions& options,
                    const FitOptions& fit_options, Progress& progress) {
@@ -279,16 +229,15 @@ SomeScores rate_seen(const CrossFit& rated, const Samples& numerator, const Samp
   const at::NoGradGuard no_grad;
   constexpr int64_t most = 2000;
   std::vector<Tensor> f0, f1, rows0, rows1;
-  const auto rate = [&](const Estimator& estimator, const Samples& side, const Tensor& trained,
+  const auto rate = [&](size_t fold, const Samples& side, const Tensor& trained,
                         std::vector<Tensor>& f, std::vector<Tensor>& rows) {
     const Tensor counts = trained.masked_select(side.weights().index_select(0, trained) > 0);
     rows.push_back(counts.index_select(0, sampled_rows(counts.size(0), most, generator)));
-    f.push_back(estimator.log_ratio(side.x.index_select(0, rows.back())).log_ratio);
+    f.push_back(rated.log_ratio(fold, side.x.index_select(0, rows.back())));
   };
   for (size_t k = 0; k < rated.fits.size(); ++k) {
-    const Estimator& estimator = rated.fits[k].estimator;
-    rate(estimator, numerator, rated.trained[k].numerator, f0, rows0);
-    rate(estimator, denominator, rated.trained[k].denominator, f1, rows1);
+    rate(k, numerator, rated.trained[k].numerator, f0, rows0);
+    rate(k, denominator, rated.trained[k].denominator, f1, rows1);
   }
   const Tensor all0 = at::cat(rows0), all1 = at::cat(rows1);
   return {{at::cat(f0), numerator.take(all0).weight, at::cat(f1), denominator.take(all1).weight},

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dre/apps/fit.h"
-#include "dre/numeric/logistic_line.h"
+#include "dre/apps/opinions.h"
 
 namespace dre {
 
@@ -26,36 +25,6 @@ FitOptions quick_fit();
 FitResult fit_any(const Samples& numerator, const Samples& denominator,
                   const std::vector<std::string>& names, FitOptions options, Progress& progress);
 
-/// What one model says of rows it has not seen: by its reference alone, and with all that
-/// its members learned. [n] each, float64
-struct Opinions {
-  Tensor reference, learned;
-
-  static Opinions empty(int64_t rows);
-  void put(const Tensor& rows, const Opinions& about_them);
-
-  /// The learned deviation counts by its share.
-  Tensor mixed(double share) const { return reference + share * (learned - reference); }
-};
-
-/// raw: [n, columns]. A model without a reference has its learned opinion only.
-Opinions opinions(const Estimator& estimator, const Tensor& raw);
-
-/// The share in [0, 1] of the learned deviation with the least logistic loss on rows that the
-/// models have not seen. The rows of all folds decide together: a fold's own held-out rows are
-/// few, and with the reference in one fold and the network in the next the folds would not agree on
-/// what they measure. `otherwise` where fewer than 100 rows of a side and fewer than a quarter have
-/// a say: far apart the loss decides nothing.
-double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
-                     const Tensor& weight1, double otherwise);
-
-/// Both sides mixed with the share that they prefer themselves.
-TwoScores best_mix(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
-                   const Tensor& weight1, double otherwise);
-
-/// The weight of what a fit learned, as it decided for itself.
-double kept_weight(const FitResult& fit);
-
 /// Rows of one side of which every fold has the same share. -> [n], int64, in 0 .. folds - 1
 Tensor assign_folds(int64_t rows, int64_t folds, at::Generator& generator);
 
@@ -74,8 +43,12 @@ struct CrossFit {
   OutOfFold numerator, denominator;
   std::vector<FitResult> fits;       ///< fits[k] was made without the rows of fold k
   std::vector<RowsOfSides> trained;  ///< trained[k] are the rows that trained fits[k]
+  RefutedOpinions refuted;           ///< by the rows of all folds
   double share = 1;                  ///< of the learned deviation in all of them
   bool interrupted = false;          ///< then nothing else is filled in
+
+  /// As the model of a fold rates rows, without what is refuted. raw: [n, columns] -> [n]
+  Tensor log_ratio(size_t fold, const Tensor& raw) const;
 };
 
 /// A fit trains on at most `fit_rows` rows a side, a random sample of them: beyond that a network

@@ -27,7 +27,8 @@ using Strings = std::vector<std::string>;
 /// for an error that falls with the fourth root of the rows.
 constexpr double slow_learning = 5;
 
-Frame read_columns(const GroupsOptions& options, const Strings& columns, bool counted) {
+Frame read_columns(const GroupsOptions& options, const Strings& columns, bool counted,
+                   int64_t seed) {
   ReadOptions read;
   read.header_optional = counted;
   read.columns = columns;
@@ -39,6 +40,7 @@ Frame read_columns(const GroupsOptions& options, const Strings& columns, bool co
   FrameOptions frame;
   frame.categories = options.categorical;
   frame.max_rows = options.max_rows;
+  frame.seed = static_cast<uint64_t>(seed);
   FrameBuilder builder(input_name(options.data), reader->columns(), frame);
   const auto width = std::max<int64_t>(1, static_cast<int64_t>(reader->columns().size()));
   while (const auto block = reader->next(std::max<int64_t>(1, (int64_t{1} << 20) / width)))
@@ -280,8 +282,7 @@ class Measuring {
 
   void measure(MutualInformation& out) const {
     const at::NoGradGuard no_grad;
-    const double share = learned_share(joint_, {}, shuffled_, {}, kept_);
-    const TwoScores f{joint_.mixed(share), {}, shuffled_.mixed(share), {}};
+    const TwoScores f = best_mix(joint_, {}, shuffled_, {}, kept_);
     const double no_chi2 = std::numeric_limits<double>::infinity();  // nobody asks for it
     Divergences found = measure_divergences(f, fold_, fold_, no_chi2, options_.level);
     allow_for_bias(found, f, half_, {}, slow_learning);
@@ -320,7 +321,7 @@ void GroupsOptions::visit(OptionVisitor& v) {
   v("max-rows", max_rows, at_least(10), "rows at most; of more a random sample is kept");
 }
 
-Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
+Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t seed) {
   check(!options.data.empty(), "no data; give a file");
   check(options.x.empty() == options.y.empty(), "--x and --y must be given together");
   const bool counted = options.x.empty();
@@ -340,7 +341,7 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy) {
   }
   check_named("--categorical", options.categorical, columns);
   check_named("--numeric", options.numeric, columns);
-  const Frame frame = read_columns(options, columns, counted);
+  const Frame frame = read_columns(options, columns, counted, seed);
   check_any_rows(frame.rows);
   Groups out;
   out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out);

@@ -36,8 +36,8 @@ struct Groups {
 };
 
 /// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are, and a
-/// csv file needs no header.
-Groups load_groups(const GroupsOptions& options, int64_t dx = 0, int64_t dy = 0);
+/// csv file needs no header. seed: of the sample that max_rows asks for.
+Groups load_groups(const GroupsOptions& options, int64_t dx = 0, int64_t dy = 0, int64_t seed = 0);
 
 struct MutualInformationOptions {
   CrossFitOptions cross_fit;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 namespace dre {
 namespace {
@@ -89,6 +91,23 @@ void raise_to_proven(Divergences& divergences, const BeyondRange& numerator,
                      const BeyondRange& denominator) {
   raise_by(divergences, numerator, true);
   raise_by(divergences, denominator, false);
+}
+
+void raise_to_own_levels(Divergences& divergences, const OwnLevels& own) {
+  // Three events: the own levels of each side, and all others.
+  const double a = own.numerator, b = own.denominator, p = 1 - a, q = 1 - b;
+  const double ln2 = std::numbers::ln2;
+  const auto shared = [&](double x) { return x > 0 ? x * std::log(2 * x / (p + q)) : 0; };
+  const auto raise = [](Divergence& found, double least, double most) {
+    found.value = std::max(found.value, least);
+    found.low = std::max(found.low, least);
+    found.high = most;
+  };
+  raise(divergences.jensen_shannon, (a * ln2 + shared(p) + b * ln2 + shared(q)) / 2, ln2);
+  raise(divergences.total_variation, std::max(a, b), 1);
+  for (Divergence* one : {&divergences.kl_numerator_denominator,
+                          &divergences.kl_denominator_numerator, &divergences.chi_square})
+    if (!std::isnan(one->value)) one->high = std::numeric_limits<double>::infinity();
 }
 
 }  // namespace dre

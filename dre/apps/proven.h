@@ -4,6 +4,7 @@
 
 #include "dre/apps/divergence.h"
 #include "dre/apps/support.h"
+#include "dre/data/encoding_plan.h"
 
 namespace dre {
 
@@ -12,5 +13,9 @@ namespace dre {
 /// other way round. A network is smooth, and makes less of a sharp end.
 void raise_to_proven(Divergences& divergences, const BeyondRange& numerator,
                      const BeyondRange& denominator);
+
+/// The same by rare levels that only one side has, which the model sees as one. Upper ends are as
+/// large as can be: nobody knows what else such levels hide.
+void raise_to_own_levels(Divergences& divergences, const OwnLevels& own);
 
 }  // namespace dre

@@ -139,8 +139,9 @@ std::string canonical(const std::string& value) {
   return cell.kind == Cell::Kind::number ? number_text(cell.value) : std::string(trimmed(value));
 }
 
-FrameOptions frame_options(const SidesOptions& options) {
+FrameOptions frame_options(const SidesOptions& options, int64_t seed) {
   FrameOptions frame;
+  frame.seed = static_cast<uint64_t>(seed);
   frame.categories = options.categorical;
   frame.max_rows = options.max_rows;
   frame.advice = advice_for(options);
@@ -154,8 +155,8 @@ std::optional<Table> next_block(TableReader& reader) {
 }
 
 /// All rows, or a random sample of at most `max_rows` of them.
-Frame read_frame(TableReader& reader, const std::string& path, const SidesOptions& options) {
-  FrameBuilder builder(input_name(path), reader.columns(), frame_options(options));
+Frame read_frame(TableReader& reader, const std::string& path, const FrameOptions& options) {
+  FrameBuilder builder(input_name(path), reader.columns(), options);
   while (const auto block = next_block(reader)) builder.add(*block);
   return std::move(builder).finish();
 }
@@ -229,7 +230,7 @@ Frame ordered(Frame frame, const Strings& names) {
   return frame;
 }
 
-RawSides read_two_files(const SidesOptions& options) {
+RawSides read_two_files(const SidesOptions& options, int64_t seed) {
   check_drops_exist(options);
   const auto first = open_side(options.numerator, options);
   const auto second = open_side(options.denominator, options);
@@ -244,7 +245,9 @@ RawSides read_two_files(const SidesOptions& options) {
     // Rows of a file without weights count once.
     const bool has_weights = contains(reader.columns(), options.weight_column);
     const std::string weight = has_weights ? options.weight_column : "";
-    RawSide side = raw_side(what, path, read_frame(reader, path, options), weight);
+    FrameOptions frame = frame_options(options, seed);
+    frame.sample = what;
+    RawSide side = raw_side(what, path, read_frame(reader, path, frame), weight);
     side.frame = ordered(std::move(side.frame), names);
     return side;
   };
@@ -290,14 +293,14 @@ std::string choose_numerator(const Strings& values, const SidesOptions& options)
   return asked;
 }
 
-RawSides read_one_file(const SidesOptions& options) {
+RawSides read_one_file(const SidesOptions& options, int64_t seed) {
   const auto reader = open_side(options.data, options);
   check_types_exist(options, reader->columns(), options.data);
   check_has(reader->columns(), "domain", options.domain_column, options.data);
   if (!options.weight_column.empty())
     check_has(reader->columns(), "weight", options.weight_column, options.data);
   FramesByValue parts(input_name(options.data), reader->columns(), options.domain_column,
-                      frame_options(options));
+                      frame_options(options, seed));
   while (const auto block = next_block(*reader)) parts.add(*block);
   auto frames = std::move(parts).finish();
   const Strings values{frames.begin()->first, frames.rbegin()->first};
@@ -328,8 +331,8 @@ void check_options(const SidesOptions& options) {
   check_roles(options);
 }
 
-RawSides read_sides(const SidesOptions& options) {
-  return uses_two_files(options) ? read_two_files(options) : read_one_file(options);
+RawSides read_sides(const SidesOptions& options, int64_t seed) {
+  return uses_two_files(options) ? read_two_files(options, seed) : read_one_file(options, seed);
 }
 
 }  // namespace dre

@@ -33,7 +33,8 @@ void check_options(const SidesOptions& options);
 
 bool uses_two_files(const SidesOptions& options);
 
-/// Columns in the order of the numerator's file.
-RawSides read_sides(const SidesOptions& options);
+/// Columns in the order of the numerator's file. seed: of a sample of the rows, where they are too
+/// many.
+RawSides read_sides(const SidesOptions& options, int64_t seed);
 
 }  // namespace dre

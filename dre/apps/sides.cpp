@@ -223,9 +223,9 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   return warnings;
 }
 
-Sides load_sides(const SidesOptions& options) {
+Sides load_sides(const SidesOptions& options, int64_t seed) {
   check_options(options);
-  RawSides raw = read_sides(options);
+  RawSides raw = read_sides(options, seed);
   check_data(!raw.names.empty(), "no column is left to compare");
   const EncodingPlan plan = make_encoding(raw.numerator.frame, raw.denominator.frame);
   Sides sides;

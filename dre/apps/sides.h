@@ -48,7 +48,8 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan);
 
 /// Columns that are constant on both sides, have no value, or identify rows are left out with a
 /// warning. Data errors: files that cannot be read, different columns, columns that separate the
-/// sides completely, too few rows; missing values where `missing` is "error".
-Sides load_sides(const SidesOptions& options);
+/// sides completely, too few rows; missing values where `missing` is "error". seed: of the sample
+/// that max_rows asks for.
+Sides load_sides(const SidesOptions& options, int64_t seed = 0);
 
 }  // namespace dre

@@ -15,17 +15,40 @@ namespace {
 /// Where both sides have so many rows, the permutation law of a mean of bounded numbers is normal.
 constexpr int64_t rows_for_normal = 50'000;
 
-/// Mean over the rows labelled 0 minus that over the others, with the rows' weights.
+/// Mean of the first values minus that of the others.
 double difference(const Tensor& value, const Tensor& weight, int64_t first) {
-  const auto mean = [&](const Tensor& v, const Tensor& w) {
+  const auto mean = [](const Tensor& v, const Tensor& w) {
     return w.defined() ? ((v * w).sum() / w.sum()).item<double>() : v.mean().item<double>();
   };
-  const auto part = [&](const Tensor& all, int64_t from, int64_t to) {
+  const auto part = [](const Tensor& all, int64_t from, int64_t to) {
     return all.defined() ? all.slice(0, from, to) : all;
   };
   const int64_t n = value.size(0);
   return mean(part(value, 0, first), part(weight, 0, first)) -
          mean(part(value, first, n), part(weight, first, n));
+}
+
+/// What permutations are compared by: without weights, the difference itself. Weights of one side
+/// alone make its mean noisier than it is in permutations, where both sides have some of them;
+/// there the difference counts by its error.
+double compared(const Tensor& value, const Tensor& weight, int64_t first) {
+  const double found = difference(value, weight, first);
+  if (!weight.defined() || found == 0) return found;
+  const auto error = [&](int64_t from, int64_t to) {
+    return standard_error(value.slice(0, from, to), weight.slice(0, from, to));
+  };
+  return found / std::hypot(error(0, first), error(first, value.size(0)));
+}
+
+/// Without rows that do not count.
+TwoScores weighty(const TwoScores& f) {
+  const auto rows = [](const Tensor& all, const Tensor& weight) {
+    return weight.defined() ? all.masked_select(weight > 0) : all;
+  };
+  const auto weights = [&](const Tensor& weight) {
+    return weight.defined() ? rows(weight, weight) : weight;
+  };
+  return {rows(f.f0, f.weight0), weights(f.weight0), rows(f.f1, f.weight1), weights(f.weight1)};
 }
 
 double normal_p_value(const Tensor& value, int64_t first, double statistic) {
@@ -46,8 +69,10 @@ std::string checksum_of(const Split& top, const Split& bottom) {
 
 }  // namespace
 
-TwoSampleTest permutation_test(const TwoScores& f, int64_t permutations, at::Generator& generator) {
+TwoSampleTest permutation_test(const TwoScores& all, int64_t permutations,
+                               at::Generator& generator) {
   const at::NoGradGuard no_grad;
+  const TwoScores f = weighty(all);
   const Tensor value = torch::tanh(torch::cat({f.f0, f.f1}) / 2);
   Tensor weight;
   if (f.weight0.defined() || f.weight1.defined()) {
@@ -67,15 +92,14 @@ TwoSampleTest permutation_test(const TwoScores& f, int64_t permutations, at::Gen
   out.permutations = permutations;
   int64_t greater = 0, equal = 0;
   // Sums in another order differ in their last digits; those are ties.
-  const double tie = 1e-12;
+  const double tie = 1e-12, own = compared(value, weight, first);
   for (int64_t i = 0; i < permutations; ++i) {
     const Tensor order = at::randperm(n, generator, torch::kInt64);
-    const double other =
-        difference(value.index_select(0, order),
-                   weight.defined() ? weight.index_select(0, order) : weight, first);
-    if (other > out.statistic + tie)
+    const double other = compared(value.index_select(0, order),
+                                  weight.defined() ? weight.index_select(0, order) : weight, first);
+    if (other > own + tie)
       ++greater;
-    else if (other >= out.statistic - tie)
+    else if (other >= own - tie)
       ++equal;
   }
   const double chance = uniform({1}, torch::kFloat64, generator).item<double>();
@@ -104,9 +128,12 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   // The rows that stopped the training have a say in what of it counts; the tested rows must not.
   const Samples top_look = top_rows.take(result.held_out_numerator);
   const Samples bottom_look = bottom_rows.take(result.held_out_denominator);
-  const double share = learned_share(opinions(result.estimator, top_look.x), top_look.weight,
-                                     opinions(result.estimator, bottom_look.x), bottom_look.weight,
-                                     kept_weight(result));
+  const Opinions look0 = opinions(result.estimator, top_look.x);
+  const Opinions look1 = opinions(result.estimator, bottom_look.x);
+  const RefutedOpinions refuted =
+      refuted_opinions(look0, top_look.weight, look1, bottom_look.weight);
+  const double share = learned_share(refuted(look0), top_look.weight, refuted(look1),
+                                     bottom_look.weight, kept_weight(result));
   const Tensor &weight0 = top.held_out.weight, &weight1 = bottom.held_out.weight;
   const Opinions on_top = opinions(result.estimator, top.held_out.x);
   const Opinions on_bottom = opinions(result.estimator, bottom.held_out.x);

@@ -86,7 +86,8 @@ FrameBuilder::FrameBuilder(std::string file, const std::vector<std::string>& col
     : file_(std::move(file)),
       options_(options),
       file_row_(options.rows_before),
-      generator_(Context{torch::kCPU, torch::kFloat32, options.seed}.generator("sampled rows")) {
+      generator_(Context{torch::kCPU, torch::kFloat32, options.seed}.generator("sampled " +
+                                                                               options.sample)) {
   for (const auto& name : columns) {
     Growing growing{{name, Kind::number, {}, {}, {}}};
     if (contains(options.categories, name)) growing.column.kind = Kind::category;

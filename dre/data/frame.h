@@ -48,6 +48,7 @@ struct FrameOptions {
   std::vector<std::string> dates;       ///< columns that hold dates; anything else is refused
   int64_t max_rows = 0;                 ///< keep a random sample of so many rows; 0: all
   uint64_t seed = 0;                    ///< of that sample
+  std::string sample = "rows";          ///< its name: another name, other rows
   int64_t rows_before = 0;              ///< rows of the file that come before the first block
   Advice advice = {};                   ///< of errors about cells
 };

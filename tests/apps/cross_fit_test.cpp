@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "dre/apps/divergence.h"
+#include "dre/numeric/statistics.h"
 #include "tests/apps/numeric_sides.h"
 
 namespace dre::testing {
@@ -78,26 +80,32 @@ TEST(CrossFit, SeenRowsAreThoseThatTrainedEachModel) {
   EXPECT_FALSE(seen.scores.weight1.defined());
 }
 
-TEST(CrossFit, TheShareOfWhatWasLearnedIsThatOfTheLeastLoss) {
-  // Log r of N(m, 2m) against N(-m, 2m) is x. The reference knows nothing, or twice too much; what
-  // was learned goes as far beyond the truth, or is noise.
-  auto generator = stream("share");
-  const double m = 0.4;
-  const int64_t n = 20000;
+/// In each table the third column is the sum of the others, but for three rows, each of whose
+/// values is as ordinary as any.
+TEST(CrossFit, AFewRowsThatBreakARuleDoNotSpoilAllOthers) {
+  const int64_t n = 1000;
+  auto generator = stream("rule");
   const auto draw = [&](double mean) {
-    return mean + std::sqrt(2 * std::abs(mean)) * normal({n}, torch::kFloat64, generator);
+    Tensor x = rows(n, 3, 0, generator);
+    x.select(1, 0) += mean;
+    x.slice(0, 3).select(1, 2) = x.slice(0, 3).slice(1, 0, 2).sum(1);
+    return x;
   };
-  const Tensor x0 = draw(m), x1 = draw(-m), far0 = draw(30), far1 = draw(-30);
-  const auto share = [&](double reference, double learned) {
-    return learned_share({reference * x0, learned * x0}, {}, {reference * x1, learned * x1}, {},
-                         0.3);
-  };
-  EXPECT_NEAR(share(0, 2), 0.5, 0.03);
-  EXPECT_NEAR(share(0.5, 2.5), 0.25, 0.03);
-  EXPECT_EQ(share(0, 0.5), 1);
-  EXPECT_EQ(share(1.5, 2), 0);
-  // Far apart the loss says nothing, and the fits' own decision stands.
-  EXPECT_EQ(learned_share({far0, 2 * far0}, {}, {far1, 2 * far1}, {}, 0.3), 0.3);
+  const Sides sides = numeric_sides(draw(1), draw(0));
+  Progress silent;
+  const CrossFit rated =
+      cross_fit(sides.numerator, sides.denominator, sides.names, {}, reference_alone(1), silent);
+  EXPECT_TRUE(std::isfinite(rated.refuted.reference.low) ||
+              std::isfinite(rated.refuted.reference.high));
+  for (const OutOfFold* side : {&rated.numerator, &rated.denominator})
+    EXPECT_LT(side->log_ratio.abs().slice(0, 0, 3).max().item<double>(), 100);
+  // KL of N(1, 1) from N(0, 1), to which the sum of the columns adds nothing.
+  const TwoScores f{rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}};
+  const Tensor g0 = calibrate(f)(f.f0);
+  EXPECT_NEAR(weighted_mean(g0), 0.5, 4 * standard_error(g0));
+  // Seen rows are rated likewise.
+  const SomeScores seen = rate_seen(rated, sides.numerator, sides.denominator, generator);
+  EXPECT_LT(seen.scores.f0.abs().max().item<double>(), 100);
 }
 
 TEST(CrossFit, WithoutAReferenceAllIsLearned) {

@@ -92,6 +92,32 @@ TEST(Proven, SidesThatNeverMeetHaveNoUpperEnd) {
   EXPECT_EQ(found.total_variation.standard_error, 0);
 }
 
+/// a of the numerator's rows and b of the denominator's have levels of their own: the laws of three
+/// events, by their definitions.
+TEST(Proven, OwnLevelsTellAsMuchAsThreeEvents) {
+  const double a = 0.2, b = 0.05;
+  Divergences found;
+  raise_to_own_levels(found, {{"zip"}, a, b, false, 2});
+  const double top[] = {a, 0, 1 - a}, bottom[] = {0, b, 1 - b};
+  double js = 0;
+  for (int i = 0; i < 3; ++i)
+    for (const double p : {top[i], bottom[i]})
+      if (p > 0) js += p * std::log(2 * p / (top[i] + bottom[i])) / 2;
+  EXPECT_NEAR(found.jensen_shannon.value, js, 1e-12);
+  EXPECT_NEAR(found.jensen_shannon.low, js, 1e-12);
+  EXPECT_EQ(found.jensen_shannon.high, std::numbers::ln2);
+  EXPECT_EQ(found.total_variation.value, a);
+  EXPECT_EQ(found.total_variation.high, 1);
+  EXPECT_TRUE(std::isinf(found.kl_numerator_denominator.high));
+  // What is larger already stays, and sides that share nothing are as far apart as can be.
+  found.jensen_shannon.value = 0.3;
+  raise_to_own_levels(found, {{"zip"}, a, b, false, 2});
+  EXPECT_EQ(found.jensen_shannon.value, 0.3);
+  raise_to_own_levels(found, {{"zip"}, 1, 1, true, 2});
+  EXPECT_NEAR(found.jensen_shannon.value, std::numbers::ln2, 1e-12);
+  EXPECT_EQ(found.total_variation.value, 1);
+}
+
 TEST(Proven, WhatIsInfiniteStaysSo) {
   Divergences before;
   before.level = 0.9;

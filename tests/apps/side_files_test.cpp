@@ -217,6 +217,18 @@ TEST(SideFiles, OfManyRowsASampleIsUsed) {
   EXPECT_TRUE(both.denominator_is_sampled);
 }
 
+TEST(SideFiles, ASampleHangsOnItsSeedAndIsNotThatOfTheOtherFile) {
+  const Directory directory;
+  auto options = two_files(directory, table("x", 500, 1, 0.25), table("x", 500, 1, 0.25));
+  options.max_rows = 100;
+  const Sides first = load_sides(options), again = load_sides(options, 0);
+  EXPECT_TRUE(first.numerator.x.equal(again.numerator.x));
+  EXPECT_FALSE(first.numerator.x.equal(first.denominator.x));
+  const Sides other = load_sides(options, 1);
+  EXPECT_FALSE(other.numerator.x.equal(first.numerator.x));
+  EXPECT_FALSE(other.denominator.x.equal(first.denominator.x));
+}
+
 TEST(SideFiles, ErrorsTellTheRowOfTheFile) {
   const Directory directory;
   const auto with = [&](const std::string& header, const std::string& at_28) {
