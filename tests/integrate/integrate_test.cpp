@@ -275,7 +275,10 @@ TEST(Integrate, NetworksNeed31EvaluationsAndErrLessThanRk45) {
       EXPECT_LE(nested.evaluations, 31);
       EXPECT_GE(rk45.evaluations, 32);
       const Tensor error = (nested.value - truth.value).abs();
-      EXPECT_LE(error.max().item<double>(), (rk45.value - truth.value).abs().max().item<double>());
+      // Both may be down to the rounding of the network's own sums.
+      const double rounding = type == torch::kFloat32 ? 1e-6 : 0;
+      EXPECT_LE(error.max().item<double>(),
+                (rk45.value - truth.value).abs().max().item<double>() + rounding);
       const Tensor bounded = (error <= nested.error + 1e-7).to(torch::kFloat64);
       EXPECT_GE(bounded.mean().item<double>(), 0.95);
     }
