@@ -156,6 +156,7 @@ class Comparing {
     const auto add = [&](const std::vector<Warning>& more) {
       out_.warnings.insert(out_.warnings.end(), more.begin(), more.end());
     };
+    add(judge_ratios(rated_));
     add(judge_weights(out_.weights, "r", "denominator"));
     add(judge_weights(out_.inverse_weights, "1/r", "numerator"));
     add(judge_support(out_.support));
@@ -170,8 +171,9 @@ class Comparing {
     add(judge_reweighting(out_.separation.after));
     if (has_unequal_weights(sides_.numerator) || has_unequal_weights(sides_.denominator))
       add({{"weighted-test",
-            "the rows have weights: the p-value is exact only where both sides are weighted "
-            "alike"}});
+            "rows count unequally, by weights or copies: the p-value is exact only where both "
+            "sides "
+            "are weighted alike"}});
     out_.verdict = verdict();
     if (!out_.apart.empty())
       out_.verdict = text("The tables differ: no value of ", listed(out_.apart),

@@ -122,17 +122,22 @@ class CrossFitting {
 
   void rate() {
     const at::NoGradGuard no_grad;
-    Opinions top = gathered(numerator_, out_.numerator.fold);
-    Opinions bottom = gathered(denominator_, out_.denominator.fold);
-    out_.refuted = refuted_opinions(top, numerator_.weight, bottom, denominator_.weight);
-    top = out_.refuted(top);
-    bottom = out_.refuted(bottom);
+    const Opinions all0 = gathered(numerator_, out_.numerator.fold);
+    const Opinions all1 = gathered(denominator_, out_.denominator.fold);
+    out_.believed = believed_opinions(all0, numerator_.weight, all1, denominator_.weight);
+    const Opinions top = out_.believed(all0), bottom = out_.believed(all1);
     double kept = 0;
     for (const auto& fit : out_.fits) kept += kept_weight(fit);
     kept /= static_cast<double>(out_.fits.size());
     out_.share = learned_share(top, numerator_.weight, bottom, denominator_.weight, kept);
     out_.numerator.log_ratio = top.mixed(out_.share);
     out_.denominator.log_ratio = bottom.mixed(out_.share);
+    const auto changed = [&](const Opinions& all, const OutOfFold& rated, const Samples& side) {
+      const Tensor others = all.mixed(out_.share) != rated.log_ratio;
+      return others.logical_and(side.weights() > 0).sum().item<int64_t>();
+    };
+    out_.refuted0 = changed(all0, out_.numerator, numerator_);
+    out_.refuted1 = changed(all1, out_.denominator, denominator_);
     for (auto& fit : out_.fits) set_share(fit.estimator, out_.share);
   }
 
@@ -214,7 +219,17 @@ Samples sampled(const Samples& samples, int64_t rows, at::Generator& generator) 
 }
 
 Tensor CrossFit::log_ratio(size_t fold, const Tensor& raw) const {
-  return refuted(opinions(fits[fold].estimator, raw)).mixed(share);
+  return believed(opinions(fits[fold].estimator, raw)).mixed(share);
+}
+
+std::vector<Warning> judge_ratios(const CrossFit& rated) {
+  if (rated.refuted0 + rated.refuted1 == 0) return {};
+  return {
+      {"refuted-ratios",
+       text("what the models say of ", rated.refuted0 + rated.refuted1, " rows (", rated.refuted0,
+            " of the numerator, ", rated.refuted1,
+            " of the denominator) is refuted by the rows themselves, as where a few break a rule "
+            "that all others keep; the numbers of such rows count instead")}};
 }
 
 CrossFit cross_fit(const Samples& numerator, const Samples& denominator,

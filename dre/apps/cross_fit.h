@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dre/apps/opinions.h"
+#include "dre/apps/warning.h"
 
 namespace dre {
 
@@ -41,13 +42,14 @@ struct RowsOfSides {
 
 struct CrossFit {
   OutOfFold numerator, denominator;
-  std::vector<FitResult> fits;       ///< fits[k] was made without the rows of fold k
-  std::vector<RowsOfSides> trained;  ///< trained[k] are the rows that trained fits[k]
-  RefutedOpinions refuted;           ///< by the rows of all folds
-  double share = 1;                  ///< of the learned deviation in all of them
-  bool interrupted = false;          ///< then nothing else is filled in
+  std::vector<FitResult> fits;         ///< fits[k] was made without the rows of fold k
+  std::vector<RowsOfSides> trained;    ///< trained[k] are the rows that trained fits[k]
+  BelievedOpinions believed;           ///< by the rows of all folds
+  int64_t refuted0 = 0, refuted1 = 0;  ///< rows of each side of which something was not believed
+  double share = 1;                    ///< of the learned deviation in all of them
+  bool interrupted = false;            ///< then nothing else is filled in
 
-  /// As the model of a fold rates rows, without what is refuted. raw: [n, columns] -> [n]
+  /// As the model of a fold rates rows, as far as it is believed. raw: [n, columns] -> [n]
   Tensor log_ratio(size_t fold, const Tensor& raw) const;
 };
 
@@ -56,6 +58,8 @@ struct CrossFit {
 CrossFit cross_fit(const Samples& numerator, const Samples& denominator,
                    const std::vector<std::string>& names, const CrossFitOptions& options,
                    const FitOptions& fit_options, Progress& progress);
+
+std::vector<Warning> judge_ratios(const CrossFit& rated);
 
 /// Log-ratios of some rows, of which one may be there more than once.
 struct SomeScores {

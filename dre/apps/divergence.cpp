@@ -253,10 +253,8 @@ class Missing {
 }  // namespace
 
 LogisticLine calibrate(const TwoScores& scores) {
-  const auto rated = [](const Tensor& f, const Tensor& weight) -> RatedRows {
-    return {f, weight.defined() ? weight : torch::ones_like(f)};
-  };
-  const RatedRows top = rated(scores.f0, scores.weight0), bottom = rated(scores.f1, scores.weight1);
+  const RatedRows top = rated_rows(scores.f0, scores.weight0);
+  const RatedRows bottom = rated_rows(scores.f1, scores.weight1);
   const bool many = deciding_rows(top, bottom) >= fewest_deciding_rows;
   const RatedRows inverse{-top.log_ratio, top.weight};
   if (!many && !surely_above_one(bottom) && !surely_above_one(inverse)) return {};

@@ -8,7 +8,7 @@
 #include "dre/base/names.h"
 #include "dre/data/atoms.h"
 #include "dre/data/split.h"
-#include "dre/ratio/correction.h"
+#include "dre/ratio/believed.h"
 #include "dre/ratio/gaussian_reference.h"
 
 namespace dre {
@@ -300,7 +300,14 @@ class Fitting {
   std::optional<Measured> gain_at_the_ends(const RatedSides& learned, double fewest) const {
     const RatedSides base = rate_reference(held_out());
     if (deciding_rows(base.numerator, base.denominator) < fewest) return {};
-    return logistic_gain(base.numerator, base.denominator, learned.numerator, learned.denominator);
+    // One row that breaks a rule which all others keep must not decide alone.
+    const auto believed = [](const RatedSides& all) -> RatedSides {
+      const BelievedRange range = believed_range(all.numerator, all.denominator);
+      return {{range(all.numerator.log_ratio), all.numerator.weight},
+              {range(all.denominator.log_ratio), all.denominator.weight}};
+    };
+    const RatedSides one = believed(base), other = believed(learned);
+    return logistic_gain(one.numerator, one.denominator, other.numerator, other.denominator);
   }
 
   FitOptions options_;

@@ -13,10 +13,6 @@ double learned_weight(const Estimator& estimator) {
   return sum;
 }
 
-RatedRows rated_by(const Tensor& log_ratio, const Tensor& weight) {
-  return {log_ratio, weight.defined() ? weight : torch::ones_like(log_ratio)};
-}
-
 }  // namespace
 
 Opinions Opinions::empty(int64_t rows) {
@@ -38,30 +34,30 @@ Opinions opinions(const Estimator& estimator, const Tensor& raw) {
   return {whole.reference_log_ratio(z), learned};
 }
 
-RefutedOpinions refuted_opinions(const Opinions& numerator, const Tensor& weight0,
-                                 const Opinions& denominator, const Tensor& weight1) {
-  return {
-      refuted_ends(rated_by(numerator.reference, weight0),
-                   rated_by(denominator.reference, weight1)),
-      refuted_ends(rated_by(numerator.learned, weight0), rated_by(denominator.learned, weight1))};
+BelievedOpinions believed_opinions(const Opinions& numerator, const Tensor& weight0,
+                                   const Opinions& denominator, const Tensor& weight1) {
+  return {believed_range(rated_rows(numerator.reference, weight0),
+                         rated_rows(denominator.reference, weight1)),
+          believed_range(rated_rows(numerator.learned, weight0),
+                         rated_rows(denominator.learned, weight1))};
 }
 
 double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
                      const Tensor& weight1, double otherwise) {
-  const RatedRows top = rated_by(numerator.reference, weight0);
-  const RatedRows bottom = rated_by(denominator.reference, weight1);
+  const RatedRows top = rated_rows(numerator.reference, weight0);
+  const RatedRows bottom = rated_rows(denominator.reference, weight1);
   const auto rows = std::min(numerator.reference.size(0), denominator.reference.size(0));
   if (deciding_rows(top, bottom) < std::min(fewest_deciding_rows, 0.25 * static_cast<double>(rows)))
     return otherwise;
-  return best_share(top, bottom, rated_by(numerator.learned, weight0),
-                    rated_by(denominator.learned, weight1), 1)
+  return best_share(top, bottom, rated_rows(numerator.learned, weight0),
+                    rated_rows(denominator.learned, weight1), 1)
       .value;
 }
 
 TwoScores best_mix(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
                    const Tensor& weight1, double otherwise) {
-  const RefutedOpinions refuted = refuted_opinions(numerator, weight0, denominator, weight1);
-  const Opinions top = refuted(numerator), bottom = refuted(denominator);
+  const BelievedOpinions believed = believed_opinions(numerator, weight0, denominator, weight1);
+  const Opinions top = believed(numerator), bottom = believed(denominator);
   const double share = learned_share(top, weight0, bottom, weight1, otherwise);
   return {top.mixed(share), weight0, bottom.mixed(share), weight1};
 }

@@ -3,7 +3,7 @@
 
 #include "dre/apps/fit.h"
 #include "dre/numeric/logistic_line.h"
-#include "dre/ratio/refuted.h"
+#include "dre/ratio/believed.h"
 
 namespace dre {
 
@@ -21,17 +21,17 @@ struct Opinions {
 /// raw: [n, columns]. A model without a reference has its learned opinion only.
 Opinions opinions(const Estimator& estimator, const Tensor& raw);
 
-/// Where the rows of both sides refute what is said of them.
-struct RefutedOpinions {
-  RefutedEnds reference, learned;
+/// What the rows of both sides do not refute of what is said of them.
+struct BelievedOpinions {
+  BelievedRange reference, learned;
 
   Opinions operator()(const Opinions& all) const {
     return {reference(all.reference), learned(all.learned)};
   }
 };
 
-RefutedOpinions refuted_opinions(const Opinions& numerator, const Tensor& weight0,
-                                 const Opinions& denominator, const Tensor& weight1);
+BelievedOpinions believed_opinions(const Opinions& numerator, const Tensor& weight0,
+                                   const Opinions& denominator, const Tensor& weight1);
 
 /// The share in [0, 1] of the learned deviation with the least logistic loss on rows that the
 /// models have not seen. The rows of all folds decide together: a fold's own held-out rows are
@@ -41,7 +41,7 @@ RefutedOpinions refuted_opinions(const Opinions& numerator, const Tensor& weight
 double learned_share(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
                      const Tensor& weight1, double otherwise);
 
-/// Both sides, without what they refute, mixed with the share that they prefer themselves.
+/// Both sides, as far as they are believed, mixed with the share that they prefer themselves.
 TwoScores best_mix(const Opinions& numerator, const Tensor& weight0, const Opinions& denominator,
                    const Tensor& weight1, double otherwise);
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dre/apps/sides.h"
+#include "dre/data/copies.h"
 #include "dre/data/frame.h"
 
 namespace dre {
@@ -15,8 +17,9 @@ namespace dre {
 struct RawSide {
   std::string what;  ///< "numerator"
   std::string file;
-  Frame frame;    ///< without the weight and domain columns
-  Tensor weight;  ///< [n]; undefined: all ones
+  Frame frame;                        ///< without the weight and domain columns
+  Tensor weight;                      ///< [n]; undefined: all ones
+  std::optional<Copies> copies = {};  ///< where rows of the file are taken as one row of the frame
 
   /// Where a row of the frame stands in the file.
   Place place(int64_t row, const std::string& column) const;

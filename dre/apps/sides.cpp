@@ -92,7 +92,8 @@ void judge_columns(Sides& sides) {
 }
 
 void use_encoding(const EncodingPlan& plan, Sides& sides) {
-  sides.warnings = encoding_warnings(plan);
+  const auto found = encoding_warnings(plan);
+  sides.warnings.insert(sides.warnings.end(), found.begin(), found.end());
   if (!plan.row_numbers.empty())
     sides.warnings.push_back(
         {"row-numbers",
@@ -133,18 +134,43 @@ Samples encoded(RawSide& raw, const Encoding& encoding) {
   return make_samples(values, raw.weight, "the " + raw.what);
 }
 
+/// Takes exact copies of a row as one row with the weight of all. columns: those that are used.
+void merge_copies(RawSide& raw, const RawSide& other, const Strings& columns, Sides& sides) {
+  raw.copies = find_copies(raw.frame, columns, raw.weight, &other.frame);
+  if (!raw.copies) return;
+  raw.frame = raw.frame.take(raw.copies->kept);
+  raw.weight = raw.copies->weight;
+  const int64_t all = raw.copies->rows();
+  sides.warnings.push_back(
+      {"copied-rows",
+       text(all - raw.copies->different(), " of the ", all, " rows of the ", raw.what,
+            " are exact copies of others, as in a table that was repeated or oversampled: each "
+            "row is taken once, with the weight of its copies")});
+}
+
+/// Of copies one row counts, for levels and point masses, too.
+EncodingPlan planned(RawSides& raw, Sides& sides) {
+  EncodingPlan plan = make_encoding(raw.numerator.frame, raw.denominator.frame);
+  const Strings columns = plan.encoding.raw_names();
+  merge_copies(raw.numerator, raw.denominator, columns, sides);
+  merge_copies(raw.denominator, raw.numerator, columns, sides);
+  if (!raw.numerator.copies && !raw.denominator.copies) return plan;
+  return make_encoding(raw.numerator.frame, raw.denominator.frame);
+}
+
 /// Whether rows worth `effective` can carry so many encoded columns.
 void check_rows(int64_t columns, const Encoding& encoding, double effective, const RawSide& raw) {
   const auto given = static_cast<int64_t>(encoding.raw_names().size());
   const int64_t needed = rows_needed(columns);
   const bool worth_less = effective < static_cast<double>(raw.frame.rows);
-  const std::string weights =
+  const std::string worth =
       worth_less ? text(" (worth ", count_text(effective), " after weighting)") : "";
   check_data(effective >= static_cast<double>(needed), "too few rows: ", given,
              given == 1 ? " column" : " columns",
              columns > given ? text(", ", columns, " after encoding,") : "",
              given == 1 ? " needs" : " need", " at least ", needed, " rows a side, but the ",
-             raw.what, " (", raw.file, ") has ", raw.frame.rows, weights, "; add rows",
+             raw.what, " (", raw.file, ") has ", raw.frame.rows,
+             raw.copies ? " different ones" : "", worth, "; add rows",
              columns > 4 ? " or leave out columns with --drop" : "");
 }
 
@@ -161,10 +187,12 @@ nlohmann::json describe(const Samples& samples, const RawSide& raw) {
   Checksum checksum;
   for (const Tensor& part : {samples.x, samples.weight})
     if (part.defined()) checksum.add(part.contiguous().data_ptr(), part.nbytes());
-  return {{"file", std::filesystem::path(raw.file).filename().string()},
-          {"rows", samples.rows()},
-          {"effective_rows", effective_size(samples)},
-          {"crc32", checksum.hex()}};
+  nlohmann::json out = {{"file", std::filesystem::path(raw.file).filename().string()},
+                        {"rows", raw.copies ? raw.copies->rows() : samples.rows()},
+                        {"effective_rows", effective_size(samples)},
+                        {"crc32", checksum.hex()}};
+  if (raw.copies) out["different_rows"] = raw.copies->different();
+  return out;
 }
 
 }  // namespace
@@ -227,16 +255,17 @@ Sides load_sides(const SidesOptions& options, int64_t seed) {
   check_options(options);
   RawSides raw = read_sides(options, seed);
   check_data(!raw.names.empty(), "no column is left to compare");
-  const EncodingPlan plan = make_encoding(raw.numerator.frame, raw.denominator.frame);
+  const bool weighted = raw.numerator.weight.defined() || raw.denominator.weight.defined();
   Sides sides;
+  sides.denominator_has_weights = raw.denominator.weight.defined();
   sides.description = raw.description;
   sides.description["dropped_columns"] = nlohmann::json::array();
+  const EncodingPlan plan = planned(raw, sides);
   use_encoding(plan, sides);
   for (const RawSide* side : {&raw.numerator, &raw.denominator})
     warn_of_sampling(*side, uses_two_files(options), sides);
   // Chance is judged by counting rows, which are not alike where they have weights.
-  if (!raw.numerator.weight.defined() && !raw.denominator.weight.defined())
-    sides.own_levels = plan.own_levels;
+  if (!weighted) sides.own_levels = plan.own_levels;
   sides.denominator_is_sampled = raw.denominator.frame.sampled;
   if (raw.denominator.weight.defined())
     sides.denominator_weight = raw.denominator.weight.mean().item<double>();
@@ -266,13 +295,14 @@ Sides load_sides(const SidesOptions& options, int64_t seed) {
   if (uses_two_files(options) && options.numerator == options.denominator)
     sides.warnings.push_back({"same-file", "numerator and denominator are the same file"});
   judge_columns(sides);
-  check_both();
   sides.description["direction"] = "log(numerator / denominator)";
   sides.description["columns"] = sides.encoding.raw_names();
   sides.description["encoded_columns"] = sides.names.size();
   sides.description["numerator"] = describe(sides.numerator, raw.numerator);
   sides.description["denominator"] = describe(sides.denominator, raw.denominator);
   if (!options.weight_column.empty()) sides.description["weight_column"] = options.weight_column;
+  sides.denominator_copies = raw.denominator.copies;
+  check_both();
   return sides;
 }
 

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dre/apps/warning.h"
 #include "dre/base/options.h"
+#include "dre/data/copies.h"
 #include "dre/data/encoding_plan.h"
 #include "dre/data/samples.h"
 
@@ -32,7 +34,7 @@ struct SidesOptions {
 };
 
 struct Sides {
-  Samples numerator, denominator;  ///< in encoded columns
+  Samples numerator, denominator;  ///< in encoded columns, each of several copies once
   Encoding encoding;               ///< from the columns of the files to those of the samples
   std::vector<std::string> names;  ///< of the encoded columns, in the order of the numerator's file
   nlohmann::json description;      ///< files, rows, checksums of the numbers, columns left out
@@ -40,7 +42,9 @@ struct Sides {
   std::vector<std::string> apart;       ///< columns no value of which both sides have: not compared
   OwnLevels own_levels;                 ///< rare levels of one side, which the samples do not show
   bool denominator_is_sampled = false;  ///< it has more rows than are here
-  double denominator_weight = 1;        ///< mean weight of its rows in the file; here it is 1
+  bool denominator_has_weights = false;  ///< other than those of its copies
+  double denominator_weight = 1;         ///< mean of its weights before they were scaled to mean 1
+  std::optional<Copies> denominator_copies;  ///< where rows of the file were taken as one
 };
 
 /// What was noticed while a table was encoded, as a user should know it.

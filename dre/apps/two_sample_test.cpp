@@ -15,6 +15,9 @@ namespace {
 /// Where both sides have so many rows, the permutation law of a mean of bounded numbers is normal.
 constexpr int64_t rows_for_normal = 50'000;
 
+/// Sums in another order differ in their last digits; those are ties.
+constexpr double tie = 1e-12;
+
 /// Mean of the first values minus that of the others.
 double difference(const Tensor& value, const Tensor& weight, int64_t first) {
   const auto mean = [](const Tensor& v, const Tensor& w) {
@@ -33,7 +36,7 @@ double difference(const Tensor& value, const Tensor& weight, int64_t first) {
 /// there the difference counts by its error.
 double compared(const Tensor& value, const Tensor& weight, int64_t first) {
   const double found = difference(value, weight, first);
-  if (!weight.defined() || found == 0) return found;
+  if (!weight.defined() || std::abs(found) <= tie) return found;
   const auto error = [&](int64_t from, int64_t to) {
     return standard_error(value.slice(0, from, to), weight.slice(0, from, to));
   };
@@ -41,7 +44,7 @@ double compared(const Tensor& value, const Tensor& weight, int64_t first) {
 }
 
 /// Without rows that do not count.
-TwoScores weighty(const TwoScores& f) {
+TwoScores positive(const TwoScores& f) {
   const auto rows = [](const Tensor& all, const Tensor& weight) {
     return weight.defined() ? all.masked_select(weight > 0) : all;
   };
@@ -72,7 +75,7 @@ std::string checksum_of(const Split& top, const Split& bottom) {
 TwoSampleTest permutation_test(const TwoScores& all, int64_t permutations,
                                at::Generator& generator) {
   const at::NoGradGuard no_grad;
-  const TwoScores f = weighty(all);
+  const TwoScores f = positive(all);
   const Tensor value = torch::tanh(torch::cat({f.f0, f.f1}) / 2);
   Tensor weight;
   if (f.weight0.defined() || f.weight1.defined()) {
@@ -91,8 +94,7 @@ TwoSampleTest permutation_test(const TwoScores& all, int64_t permutations,
   }
   out.permutations = permutations;
   int64_t greater = 0, equal = 0;
-  // Sums in another order differ in their last digits; those are ties.
-  const double tie = 1e-12, own = compared(value, weight, first);
+  const double own = compared(value, weight, first);
   for (int64_t i = 0; i < permutations; ++i) {
     const Tensor order = at::randperm(n, generator, torch::kInt64);
     const double other = compared(value.index_select(0, order),
@@ -130,16 +132,17 @@ TwoSampleTest two_sample_test(const Samples& numerator, const Samples& denominat
   const Samples bottom_look = bottom_rows.take(result.held_out_denominator);
   const Opinions look0 = opinions(result.estimator, top_look.x);
   const Opinions look1 = opinions(result.estimator, bottom_look.x);
-  const RefutedOpinions refuted =
-      refuted_opinions(look0, top_look.weight, look1, bottom_look.weight);
-  const double share = learned_share(refuted(look0), top_look.weight, refuted(look1),
+  const BelievedOpinions believed =
+      believed_opinions(look0, top_look.weight, look1, bottom_look.weight);
+  const double share = learned_share(believed(look0), top_look.weight, believed(look1),
                                      bottom_look.weight, kept_weight(result));
   const Tensor &weight0 = top.held_out.weight, &weight1 = bottom.held_out.weight;
   const Opinions on_top = opinions(result.estimator, top.held_out.x);
   const Opinions on_bottom = opinions(result.estimator, bottom.held_out.x);
   auto shuffles = context.generator(text("permutations of ", checksum_of(top, bottom)));
-  out = permutation_test({on_top.mixed(share), weight0, on_bottom.mixed(share), weight1},
-                         permutations, shuffles);
+  out = permutation_test(
+      {believed(on_top).mixed(share), weight0, believed(on_bottom).mixed(share), weight1},
+      permutations, shuffles);
   out.rated = {best_mix(on_top, weight0, on_bottom, weight1, kept_weight(result)),
                {top.held_out_rows, bottom.held_out_rows}};
   return out;

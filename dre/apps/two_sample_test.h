@@ -19,9 +19,10 @@ struct TwoSampleTest {
   SomeScores rated = {};
 };
 
-/// f: [n0], [n1], of the tested rows. Exact where the rows have no weights. Weights move along with
-/// their rows, which is exact where both sides are weighted alike, and nearly so with many rows:
-/// there a difference counts by its error. Rows of weight 0 are left out.
+/// f: [n0], [n1], of the tested rows, at least two of them with a weight. Exact where the rows have
+/// no weights. Weights move along with their rows, which is exact where both sides are weighted
+/// alike, and nearly so with many rows: there a difference counts by its error. Rows of weight 0
+/// are left out.
 TwoSampleTest permutation_test(const TwoScores& f, int64_t permutations, at::Generator& generator);
 
 /// Which columns are ranked for outliers is decided from all rows. Fits on half of the rows, and on

@@ -19,6 +19,13 @@ Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
   return std::isnan(tail.k) ? log_weight : log_weight.index_copy(0, rows, tail.smoothed - count);
 }
 
+/// From different rows to those of the file.
+void spread(const Copies& copies, WeightsResult& out) {
+  out.weight = out.weight.index_select(0, copies.like) * copies.share;
+  out.log_ratio = out.log_ratio.index_select(0, copies.like);
+  out.fold = out.fold.index_select(0, copies.like);
+}
+
 }  // namespace
 
 void WeightsOptions::visit(OptionVisitor& v) {
@@ -65,11 +72,8 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
   if (options.smooth) log_weight = smoothed(log_weight, row_weight);
   if (options.normalize != "none") log_weight = log_weight - log_mean_exp(log_weight, row_weight);
   out.weight = (log_weight.exp() * row_weight).masked_fill(row_weight == 0, 0);
-  if (options.normalize == "none") out.weight *= sides.denominator_weight;
-  if (options.normalize == "mean1") out.weight /= out.weight.mean();
-  if (options.normalize == "sum1") out.weight /= out.weight.sum();
   out.how = text("out of fold, ", options.smooth ? "Pareto-smoothed" : "raw",
-                 sides.denominator.weight.defined() || sides.denominator_weight != 1
+                 sides.denominator_has_weights
                      ? text(", times ", sides.description.value("weight_column", "their own"))
                      : "",
                  ", normalize ", options.normalize);
@@ -83,10 +87,14 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
   out.columns = column_effects(sides.numerator, sides.denominator, sides.encoding, rated,
                                log_weight, generator);
   out.largest_weights = largest_weights(log_weight, row_weight);
+  if (sides.denominator_copies) spread(*sides.denominator_copies, out);
+  if (options.normalize == "none") out.weight *= sides.denominator_weight;
+  if (options.normalize == "mean1") out.weight /= out.weight.mean();
+  if (options.normalize == "sum1") out.weight /= out.weight.sum();
   out.data = sides.description;
   out.warnings = sides.warnings;
-  const auto more = judge_weights(out.check, "r", "denominator");
-  out.warnings.insert(out.warnings.end(), more.begin(), more.end());
+  for (const auto& more : {judge_ratios(rated), judge_weights(out.check, "r", "denominator")})
+    out.warnings.insert(out.warnings.end(), more.begin(), more.end());
   return out;
 }
 

@@ -24,7 +24,8 @@ struct WeightsResult {
   Tensor log_ratio;   ///< [n], by models that have not seen the row, recalibrated
   Tensor fold;        ///< [n]
   std::string how;    ///< "out of fold, Pareto-smoothed, times w, normalize mean1"
-  WeightCheck check;  ///< of r as estimated; effective_rows: of `weight`
+  WeightCheck check;  ///< of r as estimated; effective_rows: of the weights that are written, of
+                      ///< copies together
   /// Closure: the numerator against the denominator with these weights, column by column.
   std::vector<ColumnEffect> columns;
   std::vector<double> largest_weights;  ///< as diagnostics.h has them

@@ -81,6 +81,15 @@ TypedColumn TypedColumn::as_category() && {
   return out;
 }
 
+Frame Frame::take(const std::vector<int64_t>& places) const {
+  Frame frame{
+      {}, static_cast<int64_t>(places.size()), rows_read, sampled, picked(file_rows, places)};
+  for (const auto& column : columns)
+    frame.columns.push_back({column.name, column.kind, picked(column.numbers, places),
+                             picked(column.codes, places), column.levels, column.id_like});
+  return frame;
+}
+
 FrameBuilder::FrameBuilder(std::string file, const std::vector<std::string>& columns,
                            const FrameOptions& options)
     : file_(std::move(file)),
@@ -267,12 +276,9 @@ std::vector<Frame> FrameBuilder::finish_parts() && {
   const Frame all = std::move(*this).finish();
   std::vector<Frame> frames;
   for (const auto& [rows_read, places] : parts_) {
-    const auto rows = static_cast<int64_t>(places.size());
-    Frame frame{{}, rows, rows_read, rows < rows_read, picked(all.file_rows, places)};
-    for (const auto& column : all.columns)
-      frame.columns.push_back({column.name, column.kind, picked(column.numbers, places),
-                               picked(column.codes, places), column.levels, column.id_like});
-    frames.push_back(std::move(frame));
+    frames.push_back(all.take(places));
+    frames.back().rows_read = rows_read;
+    frames.back().sampled = frames.back().rows < rows_read;
   }
   return frames;
 }

@@ -38,6 +38,9 @@ struct Frame {
   int64_t rows_read = 0;                ///< that the file has, or has of these
   bool sampled = false;                 ///< whether these were too many to keep them all
   std::vector<int64_t> file_rows = {};  ///< number of each kept row in the file, from 1
+
+  /// Some of the rows, in this order.
+  Frame take(const std::vector<int64_t>& places) const;
 };
 
 /// A number in the text that stands for it in a category: "1.0" and "1" are the same.

@@ -44,6 +44,10 @@ double Measured::shrunk() const {
   return std::abs(value) > noise ? value * (1 - noise * noise / (value * value)) : 0;
 }
 
+RatedRows rated_rows(const Tensor& log_ratio, const Tensor& weight) {
+  return {log_ratio, weight.defined() ? weight : torch::ones_like(log_ratio)};
+}
+
 double logistic_loss(const RatedRows& numerator, const RatedRows& denominator) {
   return 0.5 * (weighted_mean(torch::softplus(-numerator.log_ratio), numerator.weight) +
                 weighted_mean(torch::softplus(denominator.log_ratio), denominator.weight));

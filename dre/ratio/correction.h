@@ -31,6 +31,9 @@ struct RatedRows {
   Tensor log_ratio, weight;
 };
 
+/// weight: [n], or undefined: all ones.
+RatedRows rated_rows(const Tensor& log_ratio, const Tensor& weight);
+
 /// The intercept c that makes E_num[sigmoid(-(f + c))] = E_den[sigmoid(f + c)]; zero where fewer
 /// than 100 effective rows of a side have a say in it.
 Measured balancing_intercept(const RatedRows& numerator, const RatedRows& denominator);

@@ -41,8 +41,8 @@ Section numbers_section(const CompareResult& result) {
       number(100 * d.level),
       " % confidence intervals; they allow for refitting the model. KL and Jensen-Shannon are "
       "corrected for what a model estimated from so many rows misses in others, lower ends are "
-      "not. No figure is below what rows beyond the range of the other side, or with levels that "
-      "only one side has, prove by their number.");
+      "not. No figure is below what rows beyond the range of the other side prove by their number, "
+      "Jensen-Shannon and total variation neither below what rare levels of one side alone prove.");
   const WeightCheck& w = result.weights;
   return {"How far apart",
           {table, Facts{{{"AUC", number(result.separation.before)},

@@ -103,7 +103,11 @@ std::string side_name(const nlohmann::json& data, const std::string& side) {
 }
 
 std::string side_text(const nlohmann::json& data, const std::string& side) {
-  return text(side_name(data, side), ", ", data.at(side).value("rows", int64_t{0}), " rows");
+  const nlohmann::json& facts = data.at(side);
+  const int64_t rows = facts.value("rows", int64_t{0});
+  const int64_t different = facts.value("different_rows", rows);
+  return text(side_name(data, side), ", ", rows, " rows",
+              different < rows ? text(", ", different, " different") : "");
 }
 
 std::vector<double> bin_centres(const std::vector<double>& edges) {

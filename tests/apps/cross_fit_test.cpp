@@ -95,8 +95,10 @@ TEST(CrossFit, AFewRowsThatBreakARuleDoNotSpoilAllOthers) {
   Progress silent;
   const CrossFit rated =
       cross_fit(sides.numerator, sides.denominator, sides.names, {}, reference_alone(1), silent);
-  EXPECT_TRUE(std::isfinite(rated.refuted.reference.low) ||
-              std::isfinite(rated.refuted.reference.high));
+  EXPECT_GT(rated.refuted0 + rated.refuted1, 0);
+  EXPECT_LE(rated.refuted0 + rated.refuted1, 12);
+  ASSERT_EQ(judge_ratios(rated).size(), 1);
+  EXPECT_EQ(judge_ratios(rated)[0].code, "refuted-ratios");
   for (const OutOfFold* side : {&rated.numerator, &rated.denominator})
     EXPECT_LT(side->log_ratio.abs().slice(0, 0, 3).max().item<double>(), 100);
   // KL of N(1, 1) from N(0, 1), to which the sum of the columns adds nothing.

@@ -162,5 +162,60 @@ TEST(InformationOfNothing, SaysWhatIsMissing) {
                    "column u is constant"});
 }
 
+/// x and y of d columns each, of which the i-th ones have this correlation.
+Groups correlated(int64_t n, int64_t d, double correlation, at::Generator& generator) {
+  Groups groups;
+  groups.x = normal({n, d}, torch::kFloat64, generator);
+  groups.y = correlation * groups.x +
+             std::sqrt(1 - correlation * correlation) * normal({n, d}, torch::kFloat64, generator);
+  for (int64_t j = 0; j < d; ++j) {
+    groups.x_names.push_back(text("x", j));
+    groups.y_names.push_back(text("y", j));
+  }
+  return groups;
+}
+
+TEST(MutualInformation, OfGaussians) {
+  auto generator = stream("information");
+  const double correlation = 0.8, truth = -std::log(1 - correlation * correlation);
+  const Groups groups = correlated(4000, 2, correlation, generator);
+  for (const char* method : {"auto", "which-time"}) {
+    SCOPED_TRACE(method);
+    MutualInformationOptions options;
+    options.fit = reference_alone(0);
+    options.fit.method = method;
+    Progress silent;
+    const MutualInformation found = mutual_information(groups, options, silent);
+    EXPECT_NEAR(found.information.value, truth, 4 * found.information.standard_error);
+    EXPECT_LT(found.information.standard_error, 0.05 * truth);
+    EXPECT_NEAR(found.pointwise.mean().item<double>(), found.information.value, 1e-9);
+  }
+}
+
+/// A row is never its own partner, whatever the number of folds.
+TEST(MutualInformation, DoesNotDependOnTheFolds) {
+  auto generator = stream("many folds");
+  const double correlation = 0.95, truth = -0.5 * std::log(1 - correlation * correlation);
+  const Groups groups = correlated(1000, 1, correlation, generator);
+  MutualInformationOptions options;
+  options.fit = reference_alone(0);
+  options.fit.method = "auto";
+  options.cross_fit.folds = 50;
+  Progress silent;
+  const Divergence found = mutual_information(groups, options, silent).information;
+  EXPECT_NEAR(found.value, truth, 3 * found.standard_error);
+}
+
+TEST(MutualInformation, MoreColumnsThanTheRowsCanCarryAreRefused) {
+  auto generator = stream("wide");
+  Groups groups;
+  groups.x = normal({90, 10}, torch::kFloat64, generator);
+  groups.y = normal({90, 10}, torch::kFloat64, generator);
+  groups.x_names = groups.y_names = Strings(10, "a");
+  Progress silent;
+  expect_contains(message_of([&] { mutual_information(groups, {}, silent); }),
+                  {"20 columns", "at least 105 rows, but there are 90", "fewer columns"});
+}
+
 }  // namespace
 }  // namespace dre::testing

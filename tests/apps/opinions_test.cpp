@@ -34,7 +34,7 @@ TEST(Opinions, TheShareOfWhatWasLearnedIsThatOfTheLeastLoss) {
 /// One row that refutes what was learned would decide the share alone, and all else that was
 /// learned is right.
 TEST(Opinions, RefutedRowsDoNotDecideTheShare) {
-  auto generator = stream("refuted share");
+  auto generator = stream("believed share");
   const Tensor x0 = 0.5 + normal({2000}, torch::kFloat64, generator);
   const Tensor x1 = -0.5 + normal({2000}, torch::kFloat64, generator);
   Opinions top{0 * x0, x0}, bottom{0 * x1, x1};

@@ -214,5 +214,70 @@ TEST(Sides, MoreLevelsThanTheRowsCanCarryAreRefused) {
                    "has 200; add rows or leave out columns"});
 }
 
+/// Numbers that are different in every row and column, with a weight.
+std::string numbered(int rows, int columns, int from, int times) {
+  std::string out = "w";
+  for (int j = 0; j < columns; ++j) out += text(",c", j);
+  out += "\n";
+  for (int k = 0; k < times; ++k)
+    for (int i = from; i < from + rows; ++i) {
+      out += text(1 + i % 3);
+      for (int j = 0; j < columns; ++j) out += text(",", (i * 7919 + j * 104729) % 100003);
+      out += "\n";
+    }
+  return out;
+}
+
+TEST(Sides, CopiesCountAsOneRowWithTheirWeights) {
+  const Directory directory;
+  const std::string other = numbered(80, 2, 500, 1);
+  auto options =
+      two_files(directory, numbered(60, 2, 0, 1) + numbered(30, 2, 0, 1).substr(8), other);
+  const Sides alike = load_sides(options);
+  EXPECT_EQ(codes(alike)[0], "copied-rows");
+  expect_contains(alike.warnings[0].message, {"30 of the 90 rows of the numerator"});
+  EXPECT_EQ(alike.description["numerator"]["rows"], 90);
+  EXPECT_EQ(alike.description["numerator"]["different_rows"], 60);
+  EXPECT_NEAR(alike.description["numerator"]["effective_rows"], 90 * 90 / 150.0, 1e-9);
+  EXPECT_FALSE(alike.description["denominator"].contains("different_rows"));
+  EXPECT_NEAR(alike.numerator.weight[0].item<double>(), 2 / 1.5, 1e-12);
+  options.weight_column = "w";
+  const Sides weighted = load_sides(options);
+  EXPECT_TRUE(weighted.denominator_has_weights);
+  EXPECT_NEAR((weighted.numerator.weight[1] / weighted.numerator.weight[31]).item<double>(), 2,
+              1e-12);
+  // Where every row is there as often, nothing is left to weigh.
+  const Sides thrice = load_sides(two_files(directory, numbered(60, 2, 0, 3), other));
+  EXPECT_TRUE(thrice.numerator.x.equal(alike.numerator.x));
+  EXPECT_FALSE(thrice.numerator.weight.defined());
+}
+
+TEST(Sides, CopiesAreNoRows) {
+  const Directory directory;
+  const std::string other = numbered(80, 30, 500, 1);
+  expect_contains(
+      message_of([&] { load_sides(two_files(directory, numbered(60, 30, 0, 3), other)); }),
+      {"need at least", "has 60 different ones; add rows"});
+}
+
+TEST(Sides, RareLevelsAreCountedWithoutCopies) {
+  const Directory directory;
+  const auto with_zip = [](const char* own, double shift, int times) {
+    std::string out = "x,y,zip\n";
+    for (int k = 0; k < times; ++k)
+      for (int i = 0; i < 200; ++i)
+        out += text(shift + i * 37 % 211, ",", shift + i * 101 % 307, ",",
+                    i % 2 == 0 ? text(own, i / 4) : "both", "\n");
+    return out;
+  };
+  const Sides once = load_sides(two_files(directory, with_zip("a", 0, 1), with_zip("b", 0.5, 1)));
+  const Sides twice = load_sides(two_files(directory, with_zip("a", 0, 2), with_zip("b", 0.5, 1)));
+  EXPECT_EQ(codes(twice)[0], "copied-rows");
+  EXPECT_EQ(once.own_levels.columns, Strings{"zip"});
+  EXPECT_EQ(twice.own_levels.columns, Strings{"zip"});
+  EXPECT_EQ(twice.own_levels.numerator, once.own_levels.numerator);
+  EXPECT_TRUE(twice.numerator.x.equal(once.numerator.x));
+}
+
 }  // namespace
 }  // namespace dre::testing

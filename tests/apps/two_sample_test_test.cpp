@@ -11,7 +11,7 @@ namespace dre::testing {
 namespace {
 
 TEST(TwoSampleTest, PValuesOfEqualSidesAreUniform) {
-  std::vector<double> p_values, of_ties;
+  std::vector<double> p_values, of_ties, of_weighted_ties;
   for (uint64_t seed = 0; seed < 100; ++seed) {
     auto generator = stream("null", seed);
     const Sides sides = numeric_sides(rows(60, 2, 0, generator), rows(50, 2, 0, generator));
@@ -22,10 +22,14 @@ TEST(TwoSampleTest, PValuesOfEqualSidesAreUniform) {
             .p_value);
     const Tensor equal = torch::zeros({20}, torch::kFloat64);
     of_ties.push_back(permutation_test({equal, {}, equal, {}}, 19, generator).p_value);
+    const Tensor weight = uniform({20}, torch::kFloat64, generator);
+    of_weighted_ties.push_back(
+        permutation_test({equal + 0.3, weight, equal + 0.3, {}}, 19, generator).p_value);
   }
   const double critical = 1.628 / std::sqrt(100.0);  // Kolmogorov-Smirnov at 1 %
   EXPECT_LT(distance_from_uniform(torch::tensor(p_values, torch::kFloat64)), critical);
   EXPECT_LT(distance_from_uniform(torch::tensor(of_ties, torch::kFloat64)), critical);
+  EXPECT_LT(distance_from_uniform(torch::tensor(of_weighted_ties, torch::kFloat64)), critical);
 }
 
 TEST(TwoSampleTest, PValuesOfEqualSidesAreUniformWithTrainedNetworks) {

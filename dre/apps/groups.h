@@ -1,0 +1,46 @@
+/// Two groups of columns of one file, encoded.
+#pragma once
+
+#include <torch/types.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dre/apps/warning.h"
+#include "dre/base/options.h"
+
+namespace dre {
+
+using torch::Tensor;
+
+/// Which columns of a file are which.
+struct GroupsOptions {
+  std::string data;
+  std::vector<std::string> x, y;
+  std::vector<std::string> categorical, numeric;
+  std::string missing = "encode";
+  int64_t max_rows = 1'000'000;
+
+  void visit(OptionVisitor& v);
+};
+
+struct Groups {
+  Tensor x, y;  ///< [n, dx] and [n, dy], encoded
+  std::vector<std::string> x_names, y_names;
+  std::vector<Warning> warnings;
+  bool sampled = false;  ///< the file has more rows than are here
+  /// Of a group of categories alone, the lesser one of two, nats: its entropy in these rows, which
+  /// no information exceeds, and the logarithm of its levels, which no entropy does.
+  double entropy = std::numeric_limits<double>::infinity();
+  double largest_entropy = std::numeric_limits<double>::infinity();
+};
+
+/// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are, and a
+/// csv file needs no header. seed: of the sample that max_rows asks for.
+Groups load_groups(const GroupsOptions& options, int64_t dx = 0, int64_t dy = 0, int64_t seed = 0);
+
+/// Data error where the models of so many folds would have too few rows.
+void check_rows_in_folds(const Groups& groups, int64_t folds);
+
+}  // namespace dre

@@ -1,0 +1,163 @@
+#include "dre/data/copies.h"
+
+#include <gtest/gtest.h>
+
+#include "dre/base/context.h"
+#include "dre/base/error.h"
+
+namespace dre {
+namespace {
+
+using Names = std::vector<std::string>;
+
+at::Generator stream(const char* name) {
+  return Context{torch::kCPU, torch::kFloat64, 1}.generator(name);
+}
+
+Tensor normal_rows(int64_t rows, at::Generator& generator) {
+  return normal({rows, 2}, torch::kFloat64, generator);
+}
+
+/// Columns x0, x1, ... of numbers; NaN: missing.
+Frame frame_of(const Tensor& x) {
+  Frame frame{{}, x.size(0), x.size(0)};
+  for (int64_t j = 0; j < x.size(1); ++j) {
+    const Tensor column = x.select(1, j).contiguous();
+    TypedColumn typed{text("x", j)};
+    typed.numbers.assign(column.data_ptr<double>(), column.data_ptr<double>() + x.size(0));
+    frame.columns.push_back(std::move(typed));
+  }
+  return frame;
+}
+
+/// With a category that has these levels in turn.
+Frame with_levels(Frame frame, const Names& levels) {
+  TypedColumn column{"city", TypedColumn::Kind::category};
+  column.levels = levels;
+  for (int64_t i = 0; i < frame.rows; ++i)
+    column.codes.push_back(static_cast<int32_t>(i % static_cast<int64_t>(levels.size())));
+  frame.columns.push_back(std::move(column));
+  return frame;
+}
+
+std::optional<Copies> copies_in(const Frame& table, const Frame* other = nullptr,
+                                const Tensor& weight = {}) {
+  Names names;
+  for (const auto& column : table.columns) names.push_back(column.name);
+  return find_copies(table, names, weight, other);
+}
+
+std::optional<Copies> copies_of(const Tensor& rows) { return copies_in(frame_of(rows)); }
+
+/// 300 rows, of which rows 0 to 99 are there twice more.
+Tensor oversampled(at::Generator& generator) {
+  const Tensor x = normal_rows(300, generator);
+  return torch::cat({x, x.slice(0, 0, 100), x.slice(0, 0, 100)});
+}
+
+TEST(Copies, AreFoundAndTakenAsOneRowWithTheWeightOfAll) {
+  auto generator = stream("copies");
+  const Tensor rows = oversampled(generator);
+  const auto copies = copies_of(rows);
+  ASSERT_TRUE(copies.has_value());
+  EXPECT_EQ(copies->rows(), 500);
+  EXPECT_EQ(copies->different(), 300);
+  const Tensor kept = torch::tensor(copies->kept);
+  EXPECT_TRUE(kept.equal(torch::arange(300)));
+  EXPECT_TRUE(rows.index_select(0, kept.index_select(0, copies->like)).equal(rows));
+  EXPECT_EQ(copies->weight[0].item<double>(), 3);
+  EXPECT_EQ(copies->weight[299].item<double>(), 1);
+  // A row's weight is shared out among its copies.
+  EXPECT_TRUE((copies->weight.index_select(0, copies->like) * copies->share)
+                  .allclose(torch::ones({500}, torch::kFloat64)));
+}
+
+TEST(Copies, ShareTheirOwnWeights) {
+  auto generator = stream("weighted copies");
+  Tensor weight = torch::ones({500}, torch::kFloat64);
+  weight.slice(0, 300, 400) = 4;
+  weight[1] = weight[301] = weight[401] = 0;
+  const auto copies = copies_in(frame_of(oversampled(generator)), nullptr, weight);
+  ASSERT_TRUE(copies.has_value());
+  EXPECT_NEAR(copies->share[300].item<double>(), 4.0 / 6, 1e-12);
+  EXPECT_NEAR(copies->share[301].item<double>(), 1.0 / 3, 1e-12);  // of nothing
+  EXPECT_EQ(copies->weight[0].item<double>(), 6);
+  EXPECT_EQ(copies->weight[1].item<double>(), 0);
+}
+
+TEST(Copies, AreEqualInEveryColumn) {
+  auto generator = stream("levels");
+  const Tensor x = normal_rows(300, generator);
+  const Frame twice = frame_of(torch::cat({x, x}));
+  EXPECT_EQ(copies_in(with_levels(twice, {"rome", "oslo"}))->different(), 300);
+  EXPECT_EQ(copies_in(with_levels(twice, {"rome", "oslo", "bern"}))->different(), 300);
+  // 300 rows on, a turn of seven levels is another one.
+  EXPECT_FALSE(copies_in(with_levels(twice, {"a", "b", "c", "d", "e", "f", "g"})));
+  // Columns that are not used may differ.
+  Frame numbered = twice;
+  for (int64_t i = 0; i < 600; ++i) numbered.columns[1].numbers[static_cast<size_t>(i)] = 1.0 * i;
+  EXPECT_FALSE(copies_in(numbered));
+  Frame three = frame_of(torch::cat({x, x}).repeat({1, 2}));
+  three.columns[3].numbers = numbered.columns[1].numbers;
+  EXPECT_TRUE(find_copies(three, {"x0", "x1", "x2"}));
+}
+
+TEST(Copies, AreFoundAmongMissingCellsAndZeros) {
+  auto generator = stream("missing");
+  Tensor x = normal_rows(500, generator);
+  const auto some = [&](double share) {
+    return uniform({500, 2}, torch::kFloat64, generator) < share;
+  };
+  x = x.masked_fill(some(0.15), NAN).masked_fill(some(0.1), 0);
+  // Rows that miss both, or have two zeros, are equal by chance.
+  EXPECT_FALSE(copies_of(x));
+  const auto copies = copies_of(x.repeat({3, 1}));
+  ASSERT_TRUE(copies.has_value());
+  EXPECT_GE(copies->different(), 500);
+  EXPECT_LE(copies->different(), 600);
+}
+
+TEST(Copies, RowsThatAreEqualByChanceAreNone) {
+  auto generator = stream("by chance");
+  const Tensor x = normal_rows(3000, generator);
+  EXPECT_FALSE(copies_of(x));
+  EXPECT_FALSE(copies_of((10 * x).round()));                 // counts
+  EXPECT_FALSE(copies_of((50 * x.slice(1, 0, 1)).round()));  // one rounded column
+  EXPECT_FALSE(copies_of((30 * x).round()));                 // two rounded columns
+  EXPECT_FALSE(copies_of((x > 0).to(torch::kFloat64)));      // categories
+  // A few by accident are not worth a word.
+  EXPECT_FALSE(copies_of(torch::cat({x, x.slice(0, 0, 20)})));
+  EXPECT_TRUE(copies_of(torch::cat({x, x.slice(0, 0, 40)})));
+  // Minus zero is zero.
+  Tensor zeros = torch::cat({x, x});
+  zeros.slice(0, 0, 1) = 0;
+  zeros.slice(0, 3000, 3001) = -0.0;
+  EXPECT_EQ(copies_of(zeros)->different(), 3000);
+}
+
+/// They are likely or not on either side, as levels of a category are.
+TEST(Copies, ValuesThatRecurAreNone) {
+  auto generator = stream("values");
+  // Customers without any purchase.
+  Tensor zeros = normal_rows(3000, generator);
+  zeros.slice(0, 0, 200) = 0;
+  EXPECT_FALSE(copies_of(zeros));
+  const Tensor x = normal_rows(1000, generator);
+  zeros.slice(0, 1000, 2000) = x;
+  zeros.slice(0, 2000, 3000) = x;
+  EXPECT_EQ(copies_of(zeros)->different(), 2000);  // the zeros stay
+  // Sales of products, each with its own price and mass, in both tables.
+  const auto sales = [&](int64_t products, int64_t rows) {
+    auto of_products = stream("products");
+    const Tensor product = normal_rows(products, of_products);
+    return frame_of(
+        product.index_select(0, at::randint(products, {rows}, generator, torch::kInt64)));
+  };
+  const Frame few = sales(300, 9000), today = sales(2000, 4000), training = sales(2000, 3000);
+  EXPECT_FALSE(copies_in(few));
+  EXPECT_TRUE(copies_in(today));
+  EXPECT_FALSE(copies_in(today, &training));
+}
+
+}  // namespace
+}  // namespace dre
