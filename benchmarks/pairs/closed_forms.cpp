@@ -11,10 +11,6 @@ double log_determinant(const Tensor& matrix) {
   return 2 * at::linalg_cholesky(matrix).diagonal().log().sum().item<double>();
 }
 
-Tensor corner(const Tensor& matrix, int64_t begin, int64_t end) {
-  return matrix.slice(0, begin, end).slice(1, begin, end);
-}
-
 /// log Gamma(v/2) - v/2 psi(v/2), the part of the Student t entropy that does not cancel.
 double tail_term(int64_t degrees) {
   const double half = 0.5 * static_cast<double>(degrees);
@@ -23,6 +19,10 @@ double tail_term(int64_t degrees) {
 }
 
 }  // namespace
+
+Tensor corner(const Tensor& matrix, int64_t begin, int64_t end) {
+  return matrix.slice(0, begin, end).slice(1, begin, end);
+}
 
 double gaussian_kl(const Tensor& mean0, const Tensor& covariance0, const Tensor& mean1,
                    const Tensor& covariance1) {

@@ -9,6 +9,9 @@ namespace dre::pairs {
 
 using torch::Tensor;
 
+/// Rows and columns `begin` to `end` of a matrix, as of the covariance of these coordinates.
+Tensor corner(const Tensor& matrix, int64_t begin, int64_t end);
+
 /// KL(N(mean0, covariance0) || N(mean1, covariance1)). means: [d], covariances: [d, d]
 double gaussian_kl(const Tensor& mean0, const Tensor& covariance0, const Tensor& mean1,
                    const Tensor& covariance1);

@@ -9,10 +9,6 @@
 namespace dre::pairs {
 namespace {
 
-Tensor corner(const Tensor& matrix, int64_t begin, int64_t end) {
-  return matrix.slice(0, begin, end).slice(1, begin, end);
-}
-
 PairParts gaussian_dependence(const Tensor& covariance, int64_t first) {
   const int64_t d = covariance.size(0);
   const auto block = [&](int64_t begin, int64_t end) {

@@ -13,12 +13,12 @@
 namespace dre::pairs {
 namespace {
 
-struct Example {
+struct MapExample {
   std::string name;
   MapPtr map;
 };
 
-std::vector<Example> examples() {
+std::vector<MapExample> map_examples() {
   return {{"identity", identity(3)},
           {"exponential", exponential(3)},
           {"wave", wave(4, 1, 0.8, 1.5)},
@@ -48,7 +48,7 @@ Tensor log_volume_by_autograd(const Map& map, const Tensor& points) {
 }
 
 TEST(Map, InverseUndoesForward) {
-  for (const auto& [name, map] : examples()) {
+  for (const auto& [name, map] : map_examples()) {
     const Tensor z = points(*map, 50);
     const Tensor x = map->forward(z);
     EXPECT_EQ(x.sizes(), (torch::IntArrayRef{50, map->outputs()})) << name;
@@ -57,7 +57,7 @@ TEST(Map, InverseUndoesForward) {
 }
 
 TEST(Map, LogVolumeIsThatOfTheJacobian) {
-  for (const auto& [name, map] : examples()) {
+  for (const auto& [name, map] : map_examples()) {
     if (name == "identity") continue;
     const Tensor z = points(*map, 50);
     EXPECT_TRUE(torch::allclose(map->log_volume(z), log_volume_by_autograd(*map, z), 1e-9, 1e-9))
@@ -66,7 +66,7 @@ TEST(Map, LogVolumeIsThatOfTheJacobian) {
 }
 
 TEST(Map, PushforwardFollowsTheChangeOfVariables) {
-  for (const auto& [name, map] : examples()) {
+  for (const auto& [name, map] : map_examples()) {
     if (name == "identity") continue;
     const int64_t k = map->inputs();
     const DensityPtr base = gaussian(constant(k, 0.1), autoregressive(k, 0.4));

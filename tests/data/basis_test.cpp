@@ -114,7 +114,7 @@ TEST(Basis, DropsFlatDirections) {
   EXPECT_LT(largest((basis.inverse(z) - bottom.x) / bottom.x.abs().amax(0)), 1e-9);
 }
 
-std::string message_of(const Samples& top, const Samples& bottom) {
+std::string basis_message(const Samples& top, const Samples& bottom) {
   try {
     Basis::fit(top, bottom, {"a", "b", "c"});
   } catch (const Error& error) {
@@ -129,7 +129,7 @@ TEST(Basis, SidesInParallelPlanesAreNamed) {
   Tensor x0 = normal({50, 3}, torch::kFloat64, g), x1 = normal({50, 3}, torch::kFloat64, g);
   x0.select(1, 1).fill_(2020);
   x1.select(1, 1).fill_(2021);
-  const std::string message = message_of(make_samples(x0), make_samples(x1));
+  const std::string message = basis_message(make_samples(x0), make_samples(x1));
   EXPECT_NE(message.find("neither varies: b;"), std::string::npos) << message;
   // The same value on both sides is only dropped.
   x1.select(1, 1).fill_(2020);
@@ -140,7 +140,7 @@ TEST(Basis, TooFewRowsForTheColumns) {
   auto g = context.generator("few");
   const auto rows = [&](int64_t n) { return make_samples(normal({n, 9}, torch::kFloat64, g)); };
   EXPECT_NO_THROW(Basis::fit(rows(20), rows(20)));
-  const std::string message = message_of(rows(19), rows(20));
+  const std::string message = basis_message(rows(19), rows(20));
   EXPECT_NE(
       message.find("9 columns need at least 20 rows a side to learn from, the numerator leaves 19"),
       std::string::npos)
@@ -149,7 +149,7 @@ TEST(Basis, TooFewRowsForTheColumns) {
   Tensor weight = torch::full({500}, 1e-6);
   weight.slice(0, 0, 15).fill_(1);
   const Samples thin = make_samples(normal({500, 9}, torch::kFloat64, g), weight);
-  EXPECT_NE(message_of(rows(20), thin).find("denominator leaves 500 worth 15 after weighting"),
+  EXPECT_NE(basis_message(rows(20), thin).find("denominator leaves 500 worth 15 after weighting"),
             std::string::npos);
 }
 

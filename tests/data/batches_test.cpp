@@ -8,7 +8,7 @@
 namespace dre {
 namespace {
 
-const Context context{torch::kCPU, torch::kFloat64, 3};
+const Context batch_context{torch::kCPU, torch::kFloat64, 3};
 
 Samples numbered(int64_t rows, const Tensor& weight = {}) {
   return make_samples(torch::arange(rows, torch::kFloat64).unsqueeze(1), weight);
@@ -20,7 +20,7 @@ Tensor counts(const Tensor& rows, int64_t n) {
 
 /// Weights from none to half of all.
 Tensor uneven(int64_t rows) {
-  auto generator = context.generator("weights");
+  auto generator = batch_context.generator("weights");
   Tensor weight = uniform({rows}, torch::kFloat64, generator).pow(4);
   weight[0] = weight.sum();
   weight[1] = 0;
@@ -53,7 +53,7 @@ TEST(SystematicRows, AreUnbiasedOverTheOffset) {
 }
 
 TEST(Batches, EqualWeightsGiveEveryRowOnceAnEpoch) {
-  Batches batches(numbered(12), 4, context.generator("batches"));
+  Batches batches(numbered(12), 4, batch_context.generator("batches"));
   Tensor previous;
   for (int epoch = 0; epoch < 3; ++epoch) {
     const Tensor rows =
@@ -66,7 +66,7 @@ TEST(Batches, EqualWeightsGiveEveryRowOnceAnEpoch) {
 
 TEST(Batches, WeightedRowsAppearByWeight) {
   const Samples samples = numbered(60, uneven(60));
-  Batches batches(samples, 20, context.generator("batches"));
+  Batches batches(samples, 20, batch_context.generator("batches"));
   for (int epoch = 0; epoch < 5; ++epoch) {
     const Tensor rows = torch::cat({batches.next_rows(), batches.next_rows(), batches.next_rows()});
     EXPECT_LT((counts(rows, 60) - samples.weight).abs().max().item<double>(), 1 + 1e-9);
@@ -77,7 +77,7 @@ TEST(Batches, WeightedRowsAppearByWeight) {
 }
 
 TEST(Batches, ABatchMayBeLargerThanAnEpoch) {
-  Batches batches(numbered(5), 12, context.generator("batches"));
+  Batches batches(numbered(5), 12, batch_context.generator("batches"));
   const Tensor rows = torch::cat({batches.next_rows(), batches.next_rows(), batches.next_rows()});
   EXPECT_EQ(rows.size(0), 36);
   EXPECT_TRUE(
@@ -87,10 +87,10 @@ TEST(Batches, ABatchMayBeLargerThanAnEpoch) {
 TEST(Batches, ResumeExactly) {
   const Samples samples = numbered(50, uneven(50));
   for (const int before : {0, 1, 5, 7}) {
-    Batches batches(samples, 10, context.generator("batches"));
+    Batches batches(samples, 10, batch_context.generator("batches"));
     for (int i = 0; i < before; ++i) batches.next();
     const NamedTensors state = batches.state();
-    Batches other(samples, 10, context.generator("another stream"));
+    Batches other(samples, 10, batch_context.generator("another stream"));
     other.next();
     other.restore(state);
     for (int i = 0; i < 12; ++i) EXPECT_TRUE(torch::equal(batches.next(), other.next()));
@@ -98,8 +98,8 @@ TEST(Batches, ResumeExactly) {
 }
 
 TEST(Batches, AForeignStateIsRefused) {
-  Batches small(numbered(5), 2, context.generator("batches"));
-  Batches large(numbered(50), 2, context.generator("batches"));
+  Batches small(numbered(5), 2, batch_context.generator("batches"));
+  Batches large(numbered(50), 2, batch_context.generator("batches"));
   large.next();
   EXPECT_THROW(small.restore(large.state()), Error);
   EXPECT_THROW(small.restore({}), Error);

@@ -12,7 +12,7 @@
 namespace dre {
 namespace {
 
-const Context context{torch::kCPU, torch::kFloat64, 11};
+const Context transform_context{torch::kCPU, torch::kFloat64, 11};
 
 struct Shape {
   std::string name;
@@ -48,7 +48,7 @@ struct Pair {
 };
 
 Pair pair_of(const Shape& shape, double shift = 0.5) {
-  auto generator = context.generator(shape.name);
+  auto generator = transform_context.generator(shape.name);
   const Tensor first = shape.draw(generator, shift), second = shape.draw(generator, 0);
   return {make_samples(first.unsqueeze(1)), make_samples(second.unsqueeze(1)), {shape.name}};
 }
@@ -129,7 +129,7 @@ TEST(ColumnTransforms, RankMakesThePoolNormal) {
 }
 
 TEST(ColumnTransforms, SidesCountEquallyWhateverTheirSize) {
-  auto generator = context.generator("sizes");
+  auto generator = transform_context.generator("sizes");
   const Tensor few = normal({500, 1}, torch::kFloat64, generator) + 3;
   const Tensor many = normal({1500, 1}, torch::kFloat64, generator);
   for (const auto& choice : choices) {

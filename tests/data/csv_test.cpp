@@ -180,14 +180,14 @@ TEST(Csv, ColumnsThatAreNotThereAreNamed) {
                   {"all 2 columns are dropped"});
 }
 
-struct BadFile {
+struct BadCsv {
   std::string bytes;
   Names fragments;
 };
 
 TEST(Csv, BadFilesGetOneClearLine) {
   using namespace std::string_literals;
-  const std::vector<BadFile> files = {
+  const std::vector<BadCsv> files = {
       {"", {"is empty", "header line"}},
       {"\n\na,b\n", {"first line is blank"}},
       {"a,b\n", {"has a header but no rows"}},

@@ -86,7 +86,7 @@ TEST(Safetensors, WhatCannotBeSavedIsUsage) {
   EXPECT_TRUE(directory.list().empty());
 }
 
-struct BadFile {
+struct BadSafetensors {
   std::string bytes;
   Names fragments;
 };
@@ -106,7 +106,7 @@ TEST(Safetensors, BadFilesGetOneClearLine) {
         "{\"a\":" + entry("F32", "[1]", first) + ",\"b\":" + entry("F32", "[1]", second) + "}",
         eight);
   };
-  const std::vector<BadFile> files = {
+  const std::vector<BadSafetensors> files = {
       {"", {"it has 0 bytes"}},
       {"PK\x03\x04 some archive of another kind", {"claim a header of", "of another format"}},
       {little(100, 8) + "{}", {"claim a header of 100 bytes, but 2 are possible"}},

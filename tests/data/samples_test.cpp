@@ -11,7 +11,7 @@ namespace {
 
 Tensor table(int64_t rows) { return torch::arange(rows, torch::kFloat64).unsqueeze(1); }
 
-std::string message_of(const Tensor& x, const Tensor& weight) {
+std::string samples_message(const Tensor& x, const Tensor& weight) {
   try {
     make_samples(x, weight, "numerator");
   } catch (const Error& error) {
@@ -40,14 +40,15 @@ TEST(Samples, EqualWeightsAreNoWeights) {
 TEST(Samples, WhatCannotBeUsedIsRefused) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto weight = [](std::vector<double> w) { return torch::tensor(w, torch::kFloat64); };
-  EXPECT_NE(message_of(table(2), weight({1, -2})).find("numerator has negative weights"),
+  EXPECT_NE(samples_message(table(2), weight({1, -2})).find("numerator has negative weights"),
             std::string::npos);
-  EXPECT_NE(message_of(table(2), weight({0, 0})).find("only zero weights"), std::string::npos);
-  EXPECT_NE(message_of(table(2), weight({1, nan})).find("not finite"), std::string::npos);
-  EXPECT_NE(message_of(table(2), weight({1, 2, 3})).find("one weight a row"), std::string::npos);
-  EXPECT_NE(message_of(table(0), {}).find("no rows"), std::string::npos);
-  EXPECT_NE(message_of(table(2) * nan, {}).find("not finite"), std::string::npos);
-  EXPECT_NE(message_of(table(2) * 1e200, {}).find("1e150"), std::string::npos);
+  EXPECT_NE(samples_message(table(2), weight({0, 0})).find("only zero weights"), std::string::npos);
+  EXPECT_NE(samples_message(table(2), weight({1, nan})).find("not finite"), std::string::npos);
+  EXPECT_NE(samples_message(table(2), weight({1, 2, 3})).find("one weight a row"),
+            std::string::npos);
+  EXPECT_NE(samples_message(table(0), {}).find("no rows"), std::string::npos);
+  EXPECT_NE(samples_message(table(2) * nan, {}).find("not finite"), std::string::npos);
+  EXPECT_NE(samples_message(table(2) * 1e200, {}).find("1e150"), std::string::npos);
 }
 
 TEST(Samples, PositiveLeavesOutRowsWithoutWeight) {

@@ -10,28 +10,28 @@ namespace {
 
 using namespace dre::testing;
 
-const Table& small() {
+const Table& small_table() {
   static const Table table{
       {"a", "b", "c"}, torch::arange(6, torch::kFloat64).reshape({2, 3}), {{"t", {"x", "y"}}}};
   return table;
 }
 
 TEST(Table, ColumnsAreFoundByNameInAnyOrder) {
-  const Tensor& values = small().values;
-  EXPECT_TRUE(torch::equal(select_columns(small(), {"c", "a"}),
+  const Tensor& values = small_table().values;
+  EXPECT_TRUE(torch::equal(select_columns(small_table(), {"c", "a"}),
                            values.index({torch::indexing::Slice(), torch::tensor({2, 0})})));
-  EXPECT_TRUE(torch::equal(select_columns(small(), {"a", "b", "c"}), values));
-  EXPECT_EQ(select_columns(small(), {}).sizes(), (std::vector<int64_t>{2, 0}));
-  EXPECT_EQ(small().rows(), 2);
+  EXPECT_TRUE(torch::equal(select_columns(small_table(), {"a", "b", "c"}), values));
+  EXPECT_EQ(select_columns(small_table(), {}).sizes(), (std::vector<int64_t>{2, 0}));
+  EXPECT_EQ(small_table().rows(), 2);
   EXPECT_EQ(Table{}.rows(), 0);
 }
 
 TEST(Table, MissingColumnsAreListed) {
   EXPECT_EQ(message_of([] {
-              select_columns(small(), {"z", "a", "y"});
+              select_columns(small_table(), {"z", "a", "y"});
             }),
             "the table has no column z, y; its columns are a, b, c");
-  EXPECT_EQ(message_of([] { select_columns(small(), {"t"}); }),
+  EXPECT_EQ(message_of([] { select_columns(small_table(), {"t"}); }),
             "column t was read as text, but numbers are needed");
 }
 

@@ -18,7 +18,7 @@ namespace {
 using testing::difference;
 using testing::Tensors;
 
-struct Case {
+struct StackCase {
   std::string name;
   int64_t rows;
   std::vector<int64_t> widths;
@@ -26,13 +26,14 @@ struct Case {
 
 /// One block and several, one that is not full, more rows than gradients are kept for; widths that
 /// are no multiple of a pack; a stack of one layer.
-const std::vector<Case> cases = {{"one_row", 1, {3, 5, 2}},
-                                 {"one_block", 100, {3, 16, 16, 1}},
-                                 {"blocks", 300, {2, 7, 9, 4}},
-                                 {"large", 3000, {2, 6, 1}},
-                                 {"one_layer", 200, {4, 3}}};
+const std::vector<StackCase> stack_cases = {{"one_row", 1, {3, 5, 2}},
+                                            {"one_block", 100, {3, 16, 16, 1}},
+                                            {"blocks", 300, {2, 7, 9, 4}},
+                                            {"large", 3000, {2, 6, 1}},
+                                            {"one_layer", 200, {4, 3}}};
 
-Tensors random_parameters(const Case& item, torch::ScalarType dtype, at::Generator& generator) {
+Tensors random_parameters(const StackCase& item, torch::ScalarType dtype,
+                          at::Generator& generator) {
   Tensors out;
   for (size_t i = 0; i + 1 < item.widths.size(); ++i) {
     out.push_back(normal({item.widths[i + 1], item.widths[i]}, dtype, generator) * 0.5);
@@ -52,7 +53,7 @@ Dual layer_by_layer(const Dual& x, const Tensors& parameters, const Activation& 
   return out;
 }
 
-class EveryStack : public ::testing::TestWithParam<std::tuple<Case, Activation>> {
+class EveryStack : public ::testing::TestWithParam<std::tuple<StackCase, Activation>> {
  protected:
   void compare(bool tangent) {
     const auto& [item, activation] = GetParam();
@@ -103,7 +104,7 @@ std::string case_name(const ::testing::TestParamInfo<EveryStack::ParamType>& inf
 }
 
 INSTANTIATE_TEST_SUITE_P(DenseStack, EveryStack,
-                         ::testing::Combine(::testing::ValuesIn(cases),
+                         ::testing::Combine(::testing::ValuesIn(stack_cases),
                                             ::testing::ValuesIn(activations())),
                          case_name);
 
@@ -112,7 +113,7 @@ Tensor step_gradient(int threads) {
   const int before = at::get_num_threads();
   use_threads(threads);  // also stops OpenBLAS's own, so that blocks really run side by side
   auto generator = Context{}.generator("threads");
-  const Tensors parameters = random_parameters(cases[2], torch::kFloat32, generator);
+  const Tensors parameters = random_parameters(stack_cases[2], torch::kFloat32, generator);
   const Tensor x = normal({300, 2}, torch::kFloat32, generator);
   const Dual y = dense_stack({x, x}, parameters, activations()[0]);
   Tensors gradients = testing::gradients(testing::random_scalar(y), parameters);
@@ -129,7 +130,7 @@ TEST(DenseStack, BytesDoNotDependOnTheNumberOfThreads) {
 
 TEST(DenseStack, RefusesWhatDoesNotFit) {
   auto generator = Context{}.generator("refuse");
-  const Tensors parameters = random_parameters(cases[0], torch::kFloat32, generator);
+  const Tensors parameters = random_parameters(stack_cases[0], torch::kFloat32, generator);
   const Activation& activation = activations()[0];
   EXPECT_THROW(dense_stack(torch::ones({2, 4}), parameters, activation), Error);
   EXPECT_THROW(dense_stack({torch::ones({2, 3}), torch::ones({1, 3})}, parameters, activation),
@@ -139,7 +140,7 @@ TEST(DenseStack, RefusesWhatDoesNotFit) {
 
 TEST(DenseStack, SecondDerivativesAreRefused) {
   auto generator = Context{}.generator("second");
-  const Tensors parameters = random_parameters(cases[0], torch::kFloat64, generator);
+  const Tensors parameters = random_parameters(stack_cases[0], torch::kFloat64, generator);
   const Tensor x = torch::ones({2, 3}, torch::kFloat64).requires_grad_();
   const Tensor y = dense_stack(x, parameters, activations()[0]).value.sum();
   EXPECT_THROW(torch::autograd::grad({y}, {x}, {}, true, true), Error);
@@ -147,7 +148,7 @@ TEST(DenseStack, SecondDerivativesAreRefused) {
 
 TEST(DenseStack, TakesNoRows) {
   auto generator = Context{}.generator("empty");
-  const Tensors parameters = random_parameters(cases[0], torch::kFloat32, generator);
+  const Tensors parameters = random_parameters(stack_cases[0], torch::kFloat32, generator);
   EXPECT_EQ(dense_stack(torch::ones({0, 3}), parameters, activations()[0]).value.sizes(),
             (std::vector<int64_t>{0, 2}));
 }

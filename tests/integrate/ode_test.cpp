@@ -10,7 +10,7 @@
 namespace dre {
 namespace {
 
-const auto kDouble = torch::dtype(torch::kFloat64);
+const auto in_double = torch::dtype(torch::kFloat64);
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -92,10 +92,10 @@ Tensor oscillator(const Tensor& y, double) {
   return torch::stack({y.select(1, 1), -y.select(1, 0)}, 1);
 }
 
-Tensor start() { return torch::tensor({{1.0, 0.0}}, kDouble); }
+Tensor start() { return torch::tensor({{1.0, 0.0}}, in_double); }
 
 double oscillator_error(const OdeSolution& solution, double t) {
-  const Tensor exact = torch::tensor({{std::cos(t), -std::sin(t)}}, kDouble);
+  const Tensor exact = torch::tensor({{std::cos(t), -std::sin(t)}}, in_double);
   return (solution.y - exact).abs().max().item<double>();
 }
 
@@ -133,7 +133,7 @@ TEST(Ode, BackwardsUndoesForwards) {
     options.norm = norm;
     options.rtol = options.atol = 1e-9;
     const VectorField field = [](const Tensor& y, double t) { return y.sin() + t; };
-    const Tensor y0 = torch::linspace(-2, 2, 12, kDouble).view({4, 3});
+    const Tensor y0 = torch::linspace(-2, 2, 12, in_double).view({4, 3});
     const auto there = solve_ode(field, y0, 0, 2, options);
     const auto back = solve_ode(field, there.y, 2, 0, options);
     EXPECT_LT((back.y - y0).abs().max().item<double>(), 1e-7);
@@ -143,7 +143,7 @@ TEST(Ode, BackwardsUndoesForwards) {
 }
 
 TEST(Ode, MaxNormProtectsASingleHardRow) {
-  Tensor rate = torch::full({500, 1}, 0.1, kDouble);
+  Tensor rate = torch::full({500, 1}, 0.1, in_double);
   rate[17] = 30;
   const VectorField decay = [&](const Tensor& y, double) { return -rate * y; };
   const auto worst = [&](const char* norm) {
@@ -159,7 +159,7 @@ TEST(Ode, MaxNormProtectsASingleHardRow) {
 TEST(Ode, TroubleIsAStatus) {
   OdeOptions options;
   const VectorField explode = [](const Tensor& y, double) { return y.square(); };
-  const auto blown = solve_ode(explode, torch::ones({1, 1}, kDouble), 0, 2, options);
+  const auto blown = solve_ode(explode, torch::ones({1, 1}, in_double), 0, 2, options);
   EXPECT_NE(blown.status, Status::ok);
   const VectorField nan = [](const Tensor& y, double) { return y * std::nan(""); };
   EXPECT_EQ(solve_ode(nan, start(), 0, 1, options).status, Status::non_finite);
@@ -173,13 +173,13 @@ TEST(Ode, TroubleIsAStatus) {
 
 TEST(Ode, EmptyBatchesAndIntervals) {
   const OdeOptions options;
-  const auto none = solve_ode(oscillator, torch::zeros({0, 2}, kDouble), 0, 1, options);
+  const auto none = solve_ode(oscillator, torch::zeros({0, 2}, in_double), 0, 1, options);
   EXPECT_EQ(none.y.size(0), 0);
   EXPECT_EQ(none.status, Status::ok);
   const auto nowhere = solve_ode(oscillator, start(), 1, 1, options);
   EXPECT_TRUE(torch::equal(nowhere.y, start()));
   EXPECT_EQ(nowhere.evaluations, 0);
-  EXPECT_THROW(solve_ode(oscillator, torch::zeros({2}, kDouble), 0, 1, options), Error);
+  EXPECT_THROW(solve_ode(oscillator, torch::zeros({2}, in_double), 0, 1, options), Error);
   OdeOptions wrong;
   wrong.method = "euler";
   EXPECT_THROW(solve_ode(oscillator, start(), 0, 1, wrong), Error);

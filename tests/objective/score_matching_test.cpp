@@ -17,7 +17,7 @@ namespace {
 using testing::difference;
 using testing::gaussian_ends;
 
-constexpr int64_t dimension = 3;
+constexpr int64_t columns = 3;
 
 using testing::Tensors;
 
@@ -53,7 +53,7 @@ class PlainScore final {
     Plain out = network(x, t);
     if (!score_.reference()) return out;
     const Tensor log_density =
-        testing::oracle_of(gaussian_ends(dimension)).log_prob(testing::oracle_path(bridge_), x, t);
+        testing::oracle_of(gaussian_ends(columns)).log_prob(testing::oracle_path(bridge_), x, t);
     out.time = out.time + slope(log_density, t).squeeze(1);
     if (out.data.defined()) out.data = out.data + slope(log_density, x);
     return out;
@@ -72,7 +72,7 @@ class PlainScore final {
   BridgePtr bridge_;
 };
 
-struct Problem {
+struct MatchingProblem {
   std::string method, bridge, weight, data_term, matching;
   bool with_reference;
 
@@ -82,8 +82,8 @@ struct Problem {
   }
 };
 
-std::vector<Problem> problems() {
-  std::vector<Problem> all;
+std::vector<MatchingProblem> matching_problems() {
+  std::vector<MatchingProblem> all;
   for (const auto& [matching, with_reference] : std::vector<std::pair<std::string, bool>>{
            {"boundary", false}, {"boundary", true}, {"pathwise", false}, {"pathwise", true}})
     for (const char* bridge : {"linear", "trigonometric", "vpsde", "brownian"})
@@ -107,7 +107,7 @@ Tensor lambda_at(const std::string& weight, const Bridge& bridge, const Tensor& 
 /// The loss of the paper's appendix (time) and of its theorem 1 with the missing term (joint).
 class PlainLoss final {
  public:
-  PlainLoss(const Problem& problem, const PlainScore& score, const Bridge& bridge)
+  PlainLoss(const MatchingProblem& problem, const PlainScore& score, const Bridge& bridge)
       : problem_(problem), score_(score), bridge_(bridge) {}
 
   Tensor operator()(const Batch& batch, const Tensor& times, at::Generator& generator) const {
@@ -171,21 +171,21 @@ class PlainLoss final {
     return first - end(to);
   }
 
-  const Problem& problem_;
+  const MatchingProblem& problem_;
   const PlainScore& score_;
   const Bridge& bridge_;
 };
 
 TEST(ScoreMatching, LossAndGradientMatchDoubleBackward) {
-  for (const Problem& problem : problems()) {
+  for (const MatchingProblem& problem : matching_problems()) {
     const BridgePtr bridge = testing::bridge_named(problem.bridge);
-    const auto path = std::make_shared<const GaussianPath>(bridge, gaussian_ends(dimension));
+    const auto path = std::make_shared<const GaussianPath>(bridge, gaussian_ends(columns));
     const Context context = testing::double_context(7);
     ScoreOptions small;
     small.width = 10;
     small.depth = 2;
     const ScorePtr score = make_score(problem.method, small, bridge,
-                                      problem.with_reference ? path : nullptr, dimension, context);
+                                      problem.with_reference ? path : nullptr, columns, context);
     testing::randomise(score->network().parameters());
     Tensors leaves;
     for (const auto& [name, leaf] : score->network().parameters().named()) leaves.push_back(leaf);
@@ -194,11 +194,11 @@ TEST(ScoreMatching, LossAndGradientMatchDoubleBackward) {
     options.data_term = problem.data_term;
     options.matching = problem.matching;
     const auto objective = make_objective(problem.method, *score, bridge,
-                                          second_moments(gaussian_ends(dimension)), options);
+                                          second_moments(gaussian_ends(columns)), options);
 
     auto data = context.generator("data"), draws = context.generator("draws");
     auto same_draws = context.generator("draws");
-    const Batch batch = testing::draw_batch(gaussian_ends(dimension), 24, data);
+    const Batch batch = testing::draw_batch(gaussian_ends(columns), 24, data);
     const Tensor t = 0.1 + 0.8 * uniform({24, 1}, context.options(), data);
     const Tensor loss = row_losses(objective->terms(batch, t, draws)).mean();
     const PlainScore plain(*score, bridge);
@@ -216,11 +216,11 @@ TEST(ScoreMatching, EndsAreFiniteAlongThePaths) {
   const Context context{torch::kCPU, torch::kFloat32, 7};
   const BridgePtr bridge = testing::bridge_named("brownian");
   auto data = context.generator("data"), draws = context.generator("draws");
-  const Tensor x0 = normal({2, dimension}, context.options(), data);
-  const Tensor x1 = normal({2, dimension}, context.options(), data);
+  const Tensor x0 = normal({2, columns}, context.options(), data);
+  const Tensor x1 = normal({2, columns}, context.options(), data);
   const Tensor ends = torch::tensor({{0.0F}, {1.0F}});
   for (const char* method : {"time", "joint"}) {
-    const ScorePtr score = make_score(method, {}, bridge, nullptr, dimension, context);
+    const ScorePtr score = make_score(method, {}, bridge, nullptr, columns, context);
     testing::randomise(score->network().parameters());
     const auto objective = make_objective(method, *score, bridge, {1, 0, 1}, {});
     const Tensor losses = row_losses(objective->terms({x0, x1}, ends, draws));
@@ -232,10 +232,10 @@ TEST(ScoreMatching, EndsAreFiniteAlongThePaths) {
 TEST(ScoreMatching, TheTimeTermsOfTheJointLossHaveAFactor) {
   const Context context = testing::double_context(7);
   const BridgePtr bridge = testing::bridge_named("linear");
-  const ScorePtr score = make_score("joint", {}, bridge, nullptr, dimension, context);
+  const ScorePtr score = make_score("joint", {}, bridge, nullptr, columns, context);
   testing::randomise(score->network().parameters());
   auto data = context.generator("data");
-  const Batch batch = testing::draw_batch(gaussian_ends(dimension), 24, data);
+  const Batch batch = testing::draw_batch(gaussian_ends(columns), 24, data);
   const Tensor t = 0.1 + 0.8 * uniform({24, 1}, context.options(), data);
   for (const Matching matching : {Matching::boundary, Matching::pathwise}) {
     const auto loss = [&](double factor) {

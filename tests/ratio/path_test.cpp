@@ -15,9 +15,9 @@ namespace {
 
 using testing::gaussian_ends;
 
-constexpr int64_t dimension = 2;
+constexpr int64_t path_columns = 2;
 
-Tensor sample_rows() { return 1.2 * testing::draw_points(30, dimension).x; }
+Tensor sample_rows() { return 1.2 * testing::draw_points(30, path_columns).x; }
 
 IntegrateOptions by(const std::string& method) {
   IntegrateOptions options;
@@ -53,13 +53,13 @@ template <class Body>
 void for_each_case(Body body) {
   for (const auto& name : BridgeOptions::bridge_names())
     for (const auto& method : integrator_names()) {
-      const GaussianPath path(testing::bridge_named(name), gaussian_ends(dimension));
+      const GaussianPath path(testing::bridge_named(name), gaussian_ends(path_columns));
       body(name + ", " + method, path, by(method), has_root(name));
     }
 }
 
 TEST(Path, HorizontalIsExactOnEveryBridge) {
-  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(dimension), x);
+  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(path_columns), x);
   for_each_case([&](const std::string& label, const GaussianPath& path,
                     const IntegrateOptions& options, bool root) {
     const PathRatio got = horizontal_ratio(testing::exact_time_score(path), path, x, options);
@@ -72,7 +72,7 @@ TEST(Path, HorizontalIsExactOnEveryBridge) {
 }
 
 TEST(Path, LineIsExactOnEveryBridge) {
-  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(dimension), x);
+  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(path_columns), x);
   for_each_case([&](const std::string& label, const GaussianPath& path,
                     const IntegrateOptions& options, bool root) {
     const PathRatio got = line_ratio(testing::exact_joint_score(path), path, x, options);
@@ -84,10 +84,10 @@ TEST(Path, LineIsExactOnEveryBridge) {
 }
 
 TEST(Path, LineToAnyPointsIsExact) {
-  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(dimension), x);
+  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(path_columns), x);
   const Tensor z = x.flip(0) - 0.5;
   for (const char* bridge : {"linear", "trigonometric", "brownian"}) {
-    const GaussianPath path(testing::bridge_named(bridge), gaussian_ends(dimension));
+    const GaussianPath path(testing::bridge_named(bridge), gaussian_ends(path_columns));
     const PathRatio got = line_ratio_to(testing::exact_joint_score(path), path, x, z, {});
     expect_exact(got, exact, bridge, 5e-4);
   }
@@ -97,13 +97,13 @@ TEST(Path, LineToAnyPointsIsExact) {
 /// would see it missing.
 TEST(Path, VpsdeNeedsItsEndCorrection) {
   const Tensor x = sample_rows();
-  const GaussianPath path(testing::bridge_named("vpsde"), gaussian_ends(dimension));
+  const GaussianPath path(testing::bridge_named("vpsde"), gaussian_ends(path_columns));
   const Tensor correction = path.log_ratio(x) - path.path_log_ratio(x);
   EXPECT_GT(correction.abs().max().item<double>(), 2e-3);
 }
 
 TEST(Path, VelocityScoreIsExactOnAllPaths) {
-  const GaussianEnds ends = gaussian_ends(dimension);
+  const GaussianEnds ends = gaussian_ends(path_columns);
   const Tensor x = sample_rows(), exact = exact_log_ratio(ends, x);
   for (const char* curve : {"linear", "trigonometric"})
     for (const double smoothing : {0.0, 0.05}) {
@@ -119,7 +119,7 @@ TEST(Path, VelocityScoreIsExactOnAllPaths) {
 }
 
 TEST(Path, OneSidedVelocityScoreIsExactOnAllPaths) {
-  const GaussianEnds ends = testing::one_sided_ends(dimension);
+  const GaussianEnds ends = testing::one_sided_ends(path_columns);
   const Tensor x = sample_rows(), exact = exact_log_ratio(ends, x);
   const testing::TurningCase on = testing::on_one_sided();
   const OneSidedVelocityScore score = testing::exact_one_sided_score(ends, on);
@@ -132,13 +132,13 @@ TEST(Path, OneSidedVelocityScoreIsExactOnAllPaths) {
 /// The network corrects a reference that is wrong: what it adds is integrated, the reference's part
 /// is its closed form.
 TEST(Path, ResidualOfAWrongReferenceIsIntegrated) {
-  GaussianEnds wrong = gaussian_ends(dimension);
+  GaussianEnds wrong = gaussian_ends(path_columns);
   wrong.mean0 = wrong.mean0 + 0.4;
   wrong.variance1 = wrong.variance1 * 1.3;
-  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(dimension), x);
+  const Tensor x = sample_rows(), exact = exact_log_ratio(gaussian_ends(path_columns), x);
   for (const char* name : {"linear", "trigonometric", "brownian"}) {
     const BridgePtr bridge = testing::bridge_named(name);
-    const GaussianPath truth(bridge, gaussian_ends(dimension));
+    const GaussianPath truth(bridge, gaussian_ends(path_columns));
     const auto reference = std::make_shared<const GaussianPath>(bridge, wrong);
     const auto residual = [&](const Dual& x, const Dual& t) {
       const auto time_score = [&](const GaussianPath& path) {
@@ -146,7 +146,7 @@ TEST(Path, ResidualOfAWrongReferenceIsIntegrated) {
       };
       return Dual(time_score(truth) - time_score(*reference));
     };
-    const ScalarScore score(testing::exact_parts(residual, 1, bridge, dimension, reference));
+    const ScalarScore score(testing::exact_parts(residual, 1, bridge, path_columns, reference));
     for (const auto& method : integrator_names())
       expect_exact(horizontal_ratio(score, *reference, x, by(method)), exact,
                    text(name, ", ", method));
@@ -155,7 +155,7 @@ TEST(Path, ResidualOfAWrongReferenceIsIntegrated) {
 
 /// A network of zeros on the exact reference costs nothing but a look: the closed form is exact.
 TEST(Path, ZeroNetworkOnTheReferenceIsTheClosedForm) {
-  const GaussianEnds ends = gaussian_ends(dimension);
+  const GaussianEnds ends = gaussian_ends(path_columns);
   const Tensor x = sample_rows(), exact = exact_log_ratio(ends, x);
   for (const auto& method : method_names())
     for (const auto& name : BridgeOptions::bridge_names()) {
@@ -165,7 +165,7 @@ TEST(Path, ZeroNetworkOnTheReferenceIsTheClosedForm) {
       ScoreOptions small;
       small.width = 4;
       const ScorePtr score =
-          make_score(method, small, bridge, path, dimension, testing::double_context());
+          make_score(method, small, bridge, path, path_columns, testing::double_context());
       const PathRatio got = horizontal_ratio(*score, *path, x, {});
       EXPECT_LT((got.log_ratio - exact).abs().max().item<double>(), 1e-9) << method << ", " << name;
       EXPECT_EQ(got.status, Status::ok) << method << ", " << name;
@@ -173,20 +173,20 @@ TEST(Path, ZeroNetworkOnTheReferenceIsTheClosedForm) {
 }
 
 TEST(Path, NoRowsGiveNoRatios) {
-  const GaussianEnds ends = gaussian_ends(dimension);
+  const GaussianEnds ends = gaussian_ends(path_columns);
   const BridgePtr bridge = testing::bridge_named("brownian");
   const GaussianPath path(bridge, ends);
   const VelocityScore score = testing::exact_velocity_score(ends, bridge);
   for (const auto& name : path_names())
     for (const auto& method : integrator_names()) {
-      const Tensor none = torch::empty({0, dimension}, torch::kFloat64);
+      const Tensor none = torch::empty({0, path_columns}, torch::kFloat64);
       EXPECT_EQ(path_ratio(name, score, path, none, by(method)).log_ratio.size(0), 0)
           << name << ", " << method;
     }
 }
 
 TEST(Path, WhatAScoreCannotDoIsRefusedWithTheMethodsThatCan) {
-  const GaussianPath path(testing::bridge_named("linear"), gaussian_ends(dimension));
+  const GaussianPath path(testing::bridge_named("linear"), gaussian_ends(path_columns));
   const ScalarScore time = testing::exact_time_score(path);
   const JointScore joint = testing::exact_joint_score(path);
   const Tensor x = sample_rows();

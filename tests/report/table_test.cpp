@@ -9,7 +9,7 @@
 namespace dre::report {
 namespace {
 
-Table sample() {
+Table sample_table() {
   return {"MSE of log r",
           {"method", "paper", "ours"},
           {{"NCE|x", 952.8, {1234.5, 67.8}}, {"TRE", {}, 0.0612345}},
@@ -31,7 +31,7 @@ TEST(Numbers, KeepTheDigitsThatTheErrorLeavesSenseIn) {
 }
 
 TEST(TableText, NumbersStandToTheRightInLine) {
-  EXPECT_EQ(to_text(sample()),
+  EXPECT_EQ(to_text(sample_table()),
             "MSE of log r\n"
             "method  paper       ours\n"
             "------  -----  ---------\n"
@@ -50,7 +50,7 @@ TEST(TableText, AWordAmongNumbersStandsWithThem) {
 }
 
 TEST(TableMarkdown, EscapesBarsAndMarksStrongCells) {
-  Table table = sample();
+  Table table = sample_table();
   table.rows[1][2].strong = true;
   EXPECT_EQ(to_markdown(table),
             "MSE of log r\n\n"
@@ -62,7 +62,7 @@ TEST(TableMarkdown, EscapesBarsAndMarksStrongCells) {
 }
 
 TEST(TableJson, KeepsFullPrecisionAndTellsNothingFromWords) {
-  const auto json = to_json(sample());
+  const auto json = to_json(sample_table());
   EXPECT_EQ(json["rows"][0]["method"], "NCE|x");
   EXPECT_EQ(json["rows"][0]["ours"]["standard_error"], 67.8);
   EXPECT_TRUE(json["rows"][1]["paper"].is_null());
@@ -70,7 +70,7 @@ TEST(TableJson, KeepsFullPrecisionAndTellsNothingFromWords) {
 }
 
 TEST(TableShape, RowsOfAnotherLengthAreRefused) {
-  Table table = sample();
+  Table table = sample_table();
   table.rows[0].pop_back();
   EXPECT_THROW(to_text(table), Error);
   EXPECT_THROW(to_markdown(table), Error);

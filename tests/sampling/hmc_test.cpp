@@ -12,14 +12,14 @@ namespace {
 
 using namespace dre::testing;
 
-const Context context{torch::kCPU, torch::kFloat64, 5};
+const Context hmc_context{torch::kCPU, torch::kFloat64, 5};
 
 Tensor number(double value) { return torch::tensor(value, torch::kFloat64); }
 
 class Hmc : public ::testing::TestWithParam<Target> {};
 
 Phase start(const Target& target, int64_t m) {
-  auto generator = context.generator("start");
+  auto generator = hmc_context.generator("start");
   const Tensor z = target.draw(m, generator);
   return {z, normal({m, target.dimension}, torch::kFloat64, generator)};
 }
@@ -79,7 +79,7 @@ TEST_P(Hmc, LeapfrogKeepsTheVolume) {
 
 /// Moments of exact draws stay where they are, with a step large enough that many are refused.
 void expect_invariance(const Target& target, Tilt& tilt) {
-  auto generator = context.generator("draws");
+  auto generator = hmc_context.generator("draws");
   const int64_t m = 20000;
   const Tensor exact = target.draw(m, generator);
   Chains chains = start_chains(tilt, target.draw(m, generator), 1);
@@ -112,7 +112,7 @@ TEST_P(Hmc, AWrongForceLeavesTheTargetInvariantToo) {
 /// What travels with the chains is of the points and of the β they are at, also where a tilt that
 /// is a power is not asked again.
 void expect_own_values(const Target& target, Tilt& tilt) {
-  auto generator = context.generator("draws");
+  auto generator = hmc_context.generator("draws");
   PowerTilt fresh = target.tilt();
   Chains chains = start_chains(tilt, target.draw(100, generator), 0.5);
   const auto expect_own = [&] {
@@ -143,7 +143,7 @@ TEST_P(Hmc, ValuesAndForcesBelongToThePoints) {
 /// n temperatures of k leapfrog steps ask a ratio for its slope n k + 1 times, and not once more.
 TEST_P(Hmc, PowersAreAskedOncePerNewPoint) {
   const Target& target = GetParam();
-  auto generator = context.generator("draws");
+  auto generator = hmc_context.generator("draws");
   int64_t asked = 0;
   PowerTilt tilt([&, log_ratio = differentiated(target.log_ratio)](const Tensor& z) {
     ++asked;
@@ -165,7 +165,7 @@ TEST(HmcTrouble, ChainsThatLeaveTheNumbersStay) {
     return {torch::full({z.size(0)}, std::nan(""), z.options()), torch::zeros_like(z)};
   });
   const Tensor z = torch::zeros({5, 2}, torch::kFloat64);
-  auto generator = context.generator("draws");
+  auto generator = hmc_context.generator("draws");
   Chains chains{z, 1, torch::zeros({5}, torch::kFloat64)};
   EXPECT_EQ(transition(broken, chains, number(0.1), 3, generator).item<double>(), 0);
   EXPECT_TRUE(torch::equal(chains.z, z));

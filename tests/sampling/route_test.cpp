@@ -11,7 +11,7 @@ namespace {
 
 using namespace dre::testing;
 
-const Context context{torch::kCPU, torch::kFloat64, 7};
+const Context route_context{torch::kCPU, torch::kFloat64, 7};
 
 AnnealOptions small_run(int64_t chains, int64_t steps, int64_t pilot_steps) {
   AnnealOptions options;
@@ -22,23 +22,24 @@ AnnealOptions small_run(int64_t chains, int64_t steps, int64_t pilot_steps) {
   return options;
 }
 
-struct Found {
+struct FoundRoute {
   Route route;
   AisResult forward;
 };
 
-Found anneal(const Target& target, const AnnealOptions& options) {
-  auto generator = context.generator("run");
+FoundRoute anneal(const Target& target, const AnnealOptions& options) {
+  auto generator = route_context.generator("run");
   Progress silent;
   PowerTilt tilt = target.tilt();
   const Route route =
-      pilot_run(tilt, target.dimension, options, context.options(), generator, silent);
-  return {route, ais(tilt, target.dimension, route, options, context.options(), generator, silent)};
+      pilot_run(tilt, target.dimension, options, route_context.options(), generator, silent);
+  return {route,
+          ais(tilt, target.dimension, route, options, route_context.options(), generator, silent)};
 }
 
 TEST(Route, PilotRunReachesTheWantedAcceptance) {
   const Target target = gaussian_tilt(20, 8, 0.3, 0);  // narrower and narrower along the path
-  const Found found = anneal(target, small_run(200, 100, 200));
+  const FoundRoute found = anneal(target, small_run(200, 100, 200));
   const Tensor& sizes = found.route.step_sizes();
   EXPECT_LT(sizes[-1].item<double>(), 0.6 * sizes[0].item<double>());
   EXPECT_NEAR(found.forward.acceptance, 0.6, 0.05);
@@ -57,7 +58,7 @@ TEST(Route, PilotRunBackFitsPointsThatForwardChainsMiss) {
     const Tensor u = z.narrow(1, 0, 1), rest = z.narrow(1, 1, d - 1);
     return (0.5 * rest.square() * (1 - (-2 * u).exp()) - u).sum(1);
   }));
-  auto generator = context.generator("funnel");
+  auto generator = route_context.generator("funnel");
   Progress silent;
   const AnnealOptions options = small_run(200, 200, 40);
   const auto draw = [&] {
@@ -66,7 +67,7 @@ TEST(Route, PilotRunBackFitsPointsThatForwardChainsMiss) {
     z.narrow(1, 1, d - 1).mul_(z.narrow(1, 0, 1).exp());
     return z;
   };
-  const Route there = pilot_run(tilt, d, options, context.options(), generator, silent);
+  const Route there = pilot_run(tilt, d, options, route_context.options(), generator, silent);
   const Route back = pilot_run_back(tilt, draw(), options, generator, silent);
   const Tensor z = draw(), truth = standard_normal_log_prob(z) + tilt.value(z, 1);  // Z = 1
   const RaiseResult with_there = raise(tilt, z, there, options, generator, silent);
@@ -85,7 +86,7 @@ TEST(Route, TheStartOfThePilotRunAsksNothingOfTheRatio) {
     return {torch::zeros({z.size(0)}, z.options()), torch::zeros_like(z)};
   });
   const AnnealOptions options = small_run(10, 1, 3);
-  auto generator = context.generator("pilot");
+  auto generator = route_context.generator("pilot");
   Progress silent;
   pilot_run(flat, 2, options, torch::kFloat64, generator, silent);
   EXPECT_LT(asked, 100);  // 141 transitions would ask hundreds of times
@@ -136,13 +137,13 @@ TEST(Route, NoTemperatureIsLostWhereNothingIsKnown) {
 TEST(Route, WeightsVaryLessThanWithEvenTemperatures) {
   const Target target = gaussian_tilt(20, 200, 0.3, 0);
   const AnnealOptions options = small_run(400, 60, 60);
-  const Found found = anneal(target, options);
-  auto generator = context.generator("even");
+  const FoundRoute found = anneal(target, options);
+  auto generator = route_context.generator("even");
   Progress silent;
   const Route even(found.route.step_sizes(), torch::ones_like(found.route.step_sizes()));
   PowerTilt tilt = target.tilt();
   const AisResult evenly =
-      ais(tilt, target.dimension, even, options, context.options(), generator, silent);
+      ais(tilt, target.dimension, even, options, route_context.options(), generator, silent);
   const auto gap = [&](const AisResult& result) {
     return std::abs(result.log_weights.mean().item<double>() - target.log_normaliser);
   };

@@ -20,7 +20,7 @@ using testing::expect_tangents;
 using testing::gaussian_ends;
 using testing::Points;
 
-constexpr int64_t dimension = 3;
+constexpr int64_t columns = 3;
 
 ScoreOptions small_score() {
   ScoreOptions options;
@@ -30,8 +30,8 @@ ScoreOptions small_score() {
 }
 
 ScorePtr fresh_score(const std::string& method, const BridgePtr& bridge, bool with_reference) {
-  const auto path = std::make_shared<const GaussianPath>(bridge, gaussian_ends(dimension));
-  return make_score(method, small_score(), bridge, with_reference ? path : nullptr, dimension,
+  const auto path = std::make_shared<const GaussianPath>(bridge, gaussian_ends(columns));
+  return make_score(method, small_score(), bridge, with_reference ? path : nullptr, columns,
                     testing::double_context());
 }
 
@@ -54,7 +54,7 @@ TEST(Score, TimeTangentsAreDerivatives) {
   for_each_score([](const std::string& label, const Score& score, const BridgePtr&) {
     const auto* time = ability<TimeScore>(score);
     if (!time) return;
-    const Points at = draw_points(15, dimension);
+    const Points at = draw_points(15, columns);
     expect_tangents(label + ", residual", at,
                     [&](const Dual& x, const Dual& t) { return time->time_residual(x, t); });
     expect_tangents(label, at,
@@ -66,18 +66,18 @@ TEST(Score, DataTangentsAreDerivatives) {
   for_each_score([](const std::string& label, const Score& score, const BridgePtr&) {
     const auto* data = ability<DataScore>(score);
     if (!data) return;
-    const Points at = draw_points(15, dimension);
+    const Points at = draw_points(15, columns);
     expect_tangents(label, at,
                     [&](const Dual& x, const Dual& t) { return data->data_score(x, t); });
   });
 }
 
 TEST(Score, TimeScoreIsResidualPlusTheExactGaussianTimeScore) {
-  const auto oracle = testing::oracle_of(gaussian_ends(dimension));
+  const auto oracle = testing::oracle_of(gaussian_ends(columns));
   for_each_score([&](const std::string& label, const Score& score, const BridgePtr& bridge) {
     const auto* time = ability<TimeScore>(score);
     if (!time) return;
-    const auto [x, t] = draw_points(20, dimension);
+    const auto [x, t] = draw_points(20, columns);
     const Tensor residual = time->time_residual(x, t).value;
     const Tensor exact = oracle.time_score(testing::oracle_path(bridge), x, t);
     const Tensor expected = score.reference() ? residual + exact : residual;
@@ -86,8 +86,8 @@ TEST(Score, TimeScoreIsResidualPlusTheExactGaussianTimeScore) {
 }
 
 TEST(Score, ZeroNetworkWithReferenceIsTheExactGaussianScore) {
-  const auto oracle = testing::oracle_of(gaussian_ends(dimension));
-  const auto [x, t] = draw_points(20, dimension);
+  const auto oracle = testing::oracle_of(gaussian_ends(columns));
+  const auto [x, t] = draw_points(20, columns);
   for (const auto& method : method_names())
     for (const auto& name : {"linear", "vpsde", "dequantified"}) {
       const BridgePtr bridge = testing::bridge_named(name);
@@ -111,7 +111,7 @@ TEST(Score, CoordinatesAddUpToTheTimeScore) {
   for_each_score([](const std::string& label, const Score& score, const BridgePtr&) {
     const auto* coordinates = ability<VectorTimeScore>(score);
     if (!coordinates) return;
-    const auto [x, t] = draw_points(20, dimension);
+    const auto [x, t] = draw_points(20, columns);
     const Tensor sum = coordinates->coordinate_scores(x, t).sum(1);
     EXPECT_LT(difference(sum, coordinates->time_score(x, t).value), 1e-12) << label;
   });
@@ -121,7 +121,7 @@ TEST(Score, JointHeadsAreTheSameTogetherAndApart) {
   for_each_score([](const std::string& label, const Score& score, const BridgePtr&) {
     const auto* joint = dynamic_cast<const JointScore*>(&score);
     if (!joint) return;
-    const Points at = draw_points(20, dimension);
+    const Points at = draw_points(20, columns);
     const Points v = testing::direction_of(at);
     const Dual x(at.x, v.x), t(at.t, v.t);
     const JointScore::Both both = joint->both(x, t);
@@ -169,14 +169,13 @@ TEST(Score, MisuseIsRefused) {
             std::string::npos);
   EXPECT_NE(testing::refusal([&] { fresh_score("tree", linear, false); }).find("which-time"),
             std::string::npos);
-  const auto other = std::make_shared<const GaussianPath>(linear, gaussian_ends(dimension + 1));
+  const auto other = std::make_shared<const GaussianPath>(linear, gaussian_ends(columns + 1));
   EXPECT_NE(testing::refusal([&] {
-              make_score("time", small_score(), linear, other, dimension,
-                         testing::double_context());
+              make_score("time", small_score(), linear, other, columns, testing::double_context());
             }).find("dimension 3"),
             std::string::npos);
   const ScorePtr time = fresh_score("time", linear, false);
-  const auto [x, t] = draw_points(4, dimension + 1);
+  const auto [x, t] = draw_points(4, columns + 1);
   EXPECT_NE(testing::refusal([&] { ability<TimeScore>(*time)->time_score(x, t); }).find("[n, 3]"),
             std::string::npos);
 }

@@ -45,9 +45,9 @@ struct Settings {
 };
 
 /// A small score under training and everything that it refers to.
-class Job {
+class TrainerJob {
  public:
-  explicit Job(const Settings& settings, const TrainData& data = gaussian_data(2, 300, 100))
+  explicit TrainerJob(const Settings& settings, const TrainData& data = gaussian_data(2, 300, 100))
       : context_{torch::kCPU, torch::kFloat32, settings.seed},
         bridge_(make_bridge({})),
         score_(make_score(settings.method, small(), bridge_, reference(settings), 2, context_)),
@@ -92,9 +92,9 @@ class Job {
 };
 
 /// Asks for a stop at the given look at the losses.
-class StopAt final : public Progress {
+class StopAtLook final : public Progress {
  public:
-  explicit StopAt(int64_t look) : look_(look) {}
+  explicit StopAtLook(int64_t look) : look_(look) {}
   bool stop_requested() override { return ++looks_ >= look_; }
 
  private:
@@ -106,11 +106,11 @@ TEST(Trainer, TheSeedDecidesEveryByte) {
     Settings settings;
     settings.method = method;
     Progress silent;
-    Job first(settings), second(settings);
+    TrainerJob first(settings), second(settings);
     expect_same(first.trainer.run(silent), second.trainer.run(silent), method);
     EXPECT_TRUE(torch::equal(first.weights(), second.weights())) << method;
     settings.seed = 4;
-    Job other(settings);
+    TrainerJob other(settings);
     other.trainer.run(silent);
     EXPECT_FALSE(torch::equal(first.weights(), other.weights())) << method;
   }
@@ -121,7 +121,7 @@ TEST(Trainer, LossFallsAndTheCurveSaysSo) {
   settings.method = "nce";
   settings.train.steps = 200;
   Progress silent;
-  Job job(settings);
+  TrainerJob job(settings);
   const TrainResult result = job.trainer.run(silent);
   EXPECT_EQ(result.status, Status::finished);
   EXPECT_EQ(result.steps, 200);
@@ -137,13 +137,13 @@ TEST(Trainer, ContinuesFromAnyLookToTheSameBytes) {
   for (const auto& times : time_sampler_names()) {
     Settings settings;
     settings.times = times;
-    Job whole(settings);
+    TrainerJob whole(settings);
     Recorder recorder(whole.trainer);
     const TrainResult expected = whole.trainer.run(recorder);
     ASSERT_EQ(recorder.states.size(), 5u);
     for (size_t look = 0; look < recorder.states.size(); ++look) {
       const std::string label = times + ", look " + std::to_string(look);
-      Job resumed(settings);
+      TrainerJob resumed(settings);
       resumed.trainer.restore(recorder.states[look]);
       Progress silent;
       expect_same(resumed.trainer.run(silent), expected, label);
@@ -156,15 +156,15 @@ TEST(Trainer, InterruptedRunsGoOnToTheSameBytes) {
   Settings settings;
   settings.times = "history";
   Progress silent;
-  Job whole(settings);
+  TrainerJob whole(settings);
   const TrainResult expected = whole.trainer.run(silent);
   for (const int64_t look : {1, 2, 4}) {
-    Job stopped(settings);
-    StopAt stop(look);
+    TrainerJob stopped(settings);
+    StopAtLook stop(look);
     const TrainResult part = stopped.trainer.run(stop);
     EXPECT_EQ(part.status, Status::interrupted);
     EXPECT_EQ(part.steps, 10 * look);
-    Job resumed(settings);
+    TrainerJob resumed(settings);
     resumed.trainer.restore(stopped.trainer.state());
     expect_same(resumed.trainer.run(silent), expected, "another trainer");
     EXPECT_TRUE(torch::equal(resumed.weights(), whole.weights()));
@@ -176,8 +176,8 @@ TEST(Trainer, InterruptedRunsGoOnToTheSameBytes) {
 TEST(Trainer, AStopAtTheLastStepComesTooLate) {
   Settings settings;
   Progress silent;
-  StopAt last(5);
-  Job whole(settings), stopped(settings);
+  StopAtLook last(5);
+  TrainerJob whole(settings), stopped(settings);
   expect_same(stopped.trainer.run(last), whole.trainer.run(silent), "last look");
   EXPECT_TRUE(torch::equal(stopped.weights(), whole.weights()));
 }
@@ -186,7 +186,7 @@ TEST(Trainer, NoStepsKeepTheStart) {
   Settings settings;
   settings.train.steps = 0;
   Progress silent;
-  Job job(settings);
+  TrainerJob job(settings);
   const Tensor start = job.weights();
   const TrainResult result = job.trainer.run(silent);
   EXPECT_EQ(result.status, Status::finished);
@@ -204,7 +204,7 @@ TEST(Trainer, AnExactModelStaysCloseToItself) {
   settings.train.steps = 150;
   settings.train.batch = 128;
   Progress silent;
-  Job job(settings, gaussian_data(2, 1000, 2000));
+  TrainerJob job(settings, gaussian_data(2, 1000, 2000));
   const TrainResult result = job.trainer.run(silent);
   EXPECT_LE(result.best_loss, result.curve.front().held_out);
   const Tensor x = testing::draw_points(500, 2).x.to(torch::kFloat32);
@@ -222,7 +222,7 @@ TEST(Trainer, AnyNumberOfHeldOutRowsCanBeJudged) {
   Progress silent;
   for (const int64_t rows : {4096, 4097, 4607, 4608, 8193}) {
     SCOPED_TRACE(rows);
-    Job job(settings, gaussian_data(2, 100, rows));
+    TrainerJob job(settings, gaussian_data(2, 100, rows));
     EXPECT_TRUE(std::isfinite(job.trainer.run(silent).best_loss));
   }
 }
@@ -244,7 +244,7 @@ TEST(Trainer, WeightsCountAsRepeatedRowsInTheHeldOutLoss) {
   ASSERT_EQ(repeated.held_out_numerator.rows(), 90);
   Progress silent;
   const auto loss = [&](const TrainData& data) {
-    return Job(settings, data).trainer.run(silent).best_loss;
+    return TrainerJob(settings, data).trainer.run(silent).best_loss;
   };
   EXPECT_EQ(loss(weighted), loss(repeated));
   TrainData unweighted = weighted;
