@@ -37,7 +37,7 @@ class Comparing {
     out_.test = two_sample_test(sides_.numerator, sides_.denominator, sides_.names, options_.fit,
                                 options_.cross_fit.fit_rows, options_.permutations, progress_);
     if (stopped(out_.test.interrupted)) return std::move(out_);
-    note_own_levels();
+    note_proofs();
     measure();
     check_support();
     if (stopped(!reweight())) return std::move(out_);
@@ -54,13 +54,26 @@ class Comparing {
  private:
   bool stopped(bool interrupted) { return out_.interrupted = interrupted; }
 
-  /// What a model cannot see; by chance in so many looks.
-  void note_own_levels() {
+  /// Differences that a model may miss, where chance would hardly bring them about.
+  void note_proofs() {
     const OwnLevels& own = sides_.own_levels;
-    const double chance = chance_of_own_levels * static_cast<double>(own.looks);
-    if (own.columns.empty() || out_.test.p_value < chance) return;
+    if (!own.columns.empty())
+      note_proof(
+          chance_of_own_levels * static_cast<double>(own.looks),
+          text("that rare levels of ", listed(own.columns), " are so often on one side only"));
+    const Samples &top = sides_.numerator, &bottom = sides_.denominator;
+    if (top.weight.defined() || bottom.weight.defined()) return;
+    const auto reaches_beyond = [&](const Samples& side, const Samples& other) {
+      return beyond_range(side, other, sides_.encoding).any().item<bool>();
+    };
+    if (reaches_beyond(top, bottom) || reaches_beyond(bottom, top))
+      note_proof(chance_of_beyond, "that so many rows are beyond what the other side has");
+  }
+
+  void note_proof(double chance, const std::string& of) {
+    if (out_.test.p_value < chance) return;
     out_.test.p_value = chance;
-    out_.rare_levels = own.columns;
+    out_.proof = of;
   }
 
   void measure() {
@@ -282,10 +295,9 @@ CompareResult compare(const Sides& sides, const CompareOptions& options, Progres
 }
 
 std::string p_value_source(const CompareResult& result) {
-  return result.rare_levels.empty()
+  return result.proof.empty()
              ? text("permutation of ", result.test.rows, " rows that the model did not see")
-             : text("bound on the chance that rare levels of ", listed(result.rare_levels),
-                    " are so often on one side only");
+             : text("bound on the chance ", result.proof);
 }
 
 nlohmann::json to_json(const CompareResult& result) {

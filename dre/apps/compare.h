@@ -54,9 +54,9 @@ struct CompareResult {
   nlohmann::json data;             ///< description of the sides
   std::vector<std::string> apart;  ///< columns no value of which is on both sides, so that they
                                    ///< tell all rows apart; all else is about the other columns
-  std::vector<std::string> rare_levels;  ///< columns whose one-sided rare levels, which no model
-                                         ///< sees, have a smaller p-value than the test
-  std::string verdict;                   ///< in a sentence
+  std::string proof;    ///< of what the p-value bounds the chance, where that is smaller than the
+                        ///< test's: "that rare levels of zip are so often on one side only"
+  std::string verdict;  ///< in a sentence
   bool interrupted = false;
 };
 

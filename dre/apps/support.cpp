@@ -11,7 +11,7 @@ namespace {
 
 using Role = EncodedColumn::Role;
 
-constexpr double chance = 1e-4;
+constexpr double chance = chance_of_beyond / 4;  // two sides, by number and by level
 
 /// Indicators, and for each category the level that has none of its own: [n] each.
 std::vector<Tensor> indicators(const Samples& side, const Encoding& encoding) {

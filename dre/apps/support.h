@@ -28,8 +28,11 @@ std::vector<Warning> judge_support(const Support& support);
 
 /// Rows of `side` with a value beyond the range of `other`, or with a level, a point mass or a
 /// missing cell that it never has; of columns where so many are at one end that chance would do it
-/// in one of ten thousand tables. [n] bool
+/// in one of ten thousand tables, in numbers and in levels. [n] bool
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding);
+
+/// That equal laws have such rows on either side, where no row has a weight.
+constexpr double chance_of_beyond = 4e-4;
 
 /// How many rows of one side are beyond the range of the other in columns of numbers, and at how
 /// many ends; both sides in effective rows.

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = TypedColumn::Kind;
 
-constexpr int64_t many = 10;  // equal rows are a value that recurs
+constexpr double many = 0.05;  // of the rows: a point mass
 constexpr size_t fewest_values = 50;
 constexpr double nearly_all = 0.9, half = 0.5, noticed = 0.01;
 
@@ -52,9 +52,9 @@ std::vector<uint64_t> row_keys(const Frame& table, const std::vector<std::string
 struct Group {
   size_t first = 0;
   int64_t rows = 0;
-  bool elsewhere = false;  ///< in the other table, too
+  bool is_value = false;  ///< one that recurs
 
-  bool are_copies() const { return rows > 1 && rows < many && !elsewhere; }
+  bool are_copies() const { return rows > 1 && !is_value; }
 };
 
 using Groups = std::unordered_map<uint64_t, Group>;
@@ -129,10 +129,11 @@ std::optional<Copies> find_copies(const Frame& table, const std::vector<std::str
   if (groups.size() == keys.size()) return {};
   if (other != nullptr)
     for (const uint64_t key : row_keys(*other, columns))
-      if (const auto found = groups.find(key); found != groups.end())
-        found->second.elsewhere = true;
+      if (const auto found = groups.find(key); found != groups.end()) found->second.is_value = true;
   double copied = 0, repeated = 0;
-  for (const auto& [key, group] : groups) {
+  for (auto& [key, group] : groups) {
+    if (static_cast<double>(group.rows) >= many * static_cast<double>(keys.size()))
+      group.is_value = true;
     copied += group.are_copies();
     repeated += group.rows > 1;
   }

@@ -25,13 +25,13 @@ struct Copies {
   int64_t different() const { return weight.size(0); }
 };
 
-/// Copies are equal in all these columns, stand at most nine times in their table, and never in the
-/// other one: rows that recur on both sides, or ten times, are values, as those of customers
-/// without any purchase, or of a product with its price and mass. None where most repeated rows are
-/// values, where fewer than 1 in 100 different rows have copies, or where rows may well be equal by
-/// chance. Two or more columns of numbers must tell the different rows apart, each of them nearly
-/// all but those with its most frequent value; independent columns in which values repeat do not,
-/// for together they have many more values than each by itself.
+/// Copies are equal in all these columns, and never in the other table: rows that recur on both
+/// sides, or are a twentieth of one, are values, as those of customers without any purchase, or of
+/// a product with its price and mass. None where one in ten repeated rows or more are values, where
+/// fewer than 1 in 100 different rows have copies, or where rows may well be equal by chance. Two
+/// or more columns of numbers must tell the different rows apart, each of them nearly all but those
+/// with its most frequent value; independent columns in which values repeat do not, for together
+/// they have many more values than each by itself.
 ///
 /// weight: [n], undefined: all ones. other: of the same columns; none: nothing is known of it.
 std::optional<Copies> find_copies(const Frame& table, const std::vector<std::string>& columns,

@@ -39,6 +39,26 @@ TEST(Compare, TellsWhatDiffersAndThatReweightingHelps) {
   expect_contains(result.verdict, {"differ", "x1"});
 }
 
+/// Twenty rows of a thousand are far away, which moves the mean log-ratio of held-out rows hardly.
+TEST(Compare, RowsBeyondTheRangeAreADifferenceByThemselves) {
+  auto generator = stream("beyond");
+  Tensor a = rows(1000, 2, 0, generator);
+  const Tensor b = rows(1000, 2, 0, generator);
+  a.slice(0, 0, 20).select(1, 0) = 1000 + torch::arange(20, torch::kFloat64);
+  CompareOptions options;
+  options.fit = reference_alone(3);
+  options.permutations = 199;
+  Progress silent;
+  Sides sides = numeric_sides(a, b);
+  const CompareResult found = compare(sides, options, silent);
+  EXPECT_EQ(found.test.p_value, chance_of_beyond);
+  expect_contains(found.verdict, {"differ", "p < 0.001"});
+  expect_contains(p_value_source(found), {"bound on the chance that so many rows are beyond"});
+  // Of rows with weights chance says nothing.
+  sides.numerator.weight = 1 + uniform({1000}, torch::kFloat64, generator);
+  EXPECT_GT(compare(sides, options, silent).test.p_value, chance_of_beyond);
+}
+
 /// Rows beyond the other side's range count as outside where chance does not explain them, and then
 /// nobody can reweight the one side to the other.
 TEST(Compare, RowsBeyondTheRangeOfTheOtherSideAreOutside) {

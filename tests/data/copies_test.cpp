@@ -23,7 +23,8 @@ Frame frame_of(const Tensor& x) {
   Frame frame{{}, x.size(0), x.size(0)};
   for (int64_t j = 0; j < x.size(1); ++j) {
     const Tensor column = x.select(1, j).contiguous();
-    TypedColumn typed{text("x", j)};
+    TypedColumn typed;
+    typed.name = text("x", j);
     typed.numbers.assign(column.data_ptr<double>(), column.data_ptr<double>() + x.size(0));
     frame.columns.push_back(std::move(typed));
   }
@@ -32,7 +33,9 @@ Frame frame_of(const Tensor& x) {
 
 /// With a category that has these levels in turn.
 Frame with_levels(Frame frame, const Names& levels) {
-  TypedColumn column{"city", TypedColumn::Kind::category};
+  TypedColumn column;
+  column.name = "city";
+  column.kind = TypedColumn::Kind::category;
   column.levels = levels;
   for (int64_t i = 0; i < frame.rows; ++i)
     column.codes.push_back(static_cast<int32_t>(i % static_cast<int64_t>(levels.size())));
@@ -72,6 +75,16 @@ TEST(Copies, AreFoundAndTakenAsOneRowWithTheWeightOfAll) {
                   .allclose(torch::ones({500}, torch::kFloat64)));
 }
 
+/// As a rare class that was made as large as the other.
+TEST(Copies, AreFoundHoweverOftenRowsWereTaken) {
+  auto generator = stream("oversampled");
+  const Tensor x = normal_rows(300, generator);
+  const auto copies = copies_of(torch::cat({x, x.slice(0, 0, 60).repeat({40, 1})}));
+  ASSERT_TRUE(copies.has_value());
+  EXPECT_EQ(copies->different(), 300);
+  EXPECT_EQ(copies->weight[0].item<double>(), 41);
+}
+
 TEST(Copies, ShareTheirOwnWeights) {
   auto generator = stream("weighted copies");
   Tensor weight = torch::ones({500}, torch::kFloat64);
@@ -104,17 +117,20 @@ TEST(Copies, AreEqualInEveryColumn) {
 
 TEST(Copies, AreFoundAmongMissingCellsAndZeros) {
   auto generator = stream("missing");
-  Tensor x = normal_rows(500, generator);
   const auto some = [&](double share) {
     return uniform({500, 2}, torch::kFloat64, generator) < share;
   };
-  x = x.masked_fill(some(0.15), NAN).masked_fill(some(0.1), 0);
+  const auto with_gaps = [&] {
+    return normal_rows(500, generator).masked_fill(some(0.15), NAN).masked_fill(some(0.1), 0);
+  };
+  const Tensor x = with_gaps();
   // Rows that miss both, or have two zeros, are equal by chance.
   EXPECT_FALSE(copies_of(x));
-  const auto copies = copies_of(x.repeat({3, 1}));
+  const Frame other = frame_of(with_gaps());
+  const auto copies = copies_in(frame_of(x.repeat({3, 1})), &other);
   ASSERT_TRUE(copies.has_value());
-  EXPECT_GE(copies->different(), 500);
-  EXPECT_LE(copies->different(), 600);
+  EXPECT_GT(copies->different(), 500);
+  EXPECT_LT(copies->different(), 600);
 }
 
 TEST(Copies, RowsThatAreEqualByChanceAreNone) {
@@ -138,7 +154,7 @@ TEST(Copies, RowsThatAreEqualByChanceAreNone) {
 /// They are likely or not on either side, as levels of a category are.
 TEST(Copies, ValuesThatRecurAreNone) {
   auto generator = stream("values");
-  // Customers without any purchase.
+  // Customers without any purchase, on one side only or on both.
   Tensor zeros = normal_rows(3000, generator);
   zeros.slice(0, 0, 200) = 0;
   EXPECT_FALSE(copies_of(zeros));
@@ -146,6 +162,12 @@ TEST(Copies, ValuesThatRecurAreNone) {
   zeros.slice(0, 1000, 2000) = x;
   zeros.slice(0, 2000, 3000) = x;
   EXPECT_EQ(copies_of(zeros)->different(), 2000);  // the zeros stay
+  Frame none = frame_of(normal_rows(1000, generator));
+  for (auto& column : none.columns) column.numbers[0] = 0;
+  zeros.slice(0, 50, 200) = normal_rows(150, generator);
+  const Frame few_zeros = frame_of(zeros);
+  EXPECT_EQ(copies_in(few_zeros)->different(), 2000 - 49);
+  EXPECT_EQ(copies_in(few_zeros, &none)->different(), 2000);
   // Sales of products, each with its own price and mass, in both tables.
   const auto sales = [&](int64_t products, int64_t rows) {
     auto of_products = stream("products");
@@ -153,10 +175,11 @@ TEST(Copies, ValuesThatRecurAreNone) {
     return frame_of(
         product.index_select(0, at::randint(products, {rows}, generator, torch::kInt64)));
   };
-  const Frame few = sales(300, 9000), today = sales(2000, 4000), training = sales(2000, 3000);
-  EXPECT_FALSE(copies_in(few));
-  EXPECT_TRUE(copies_in(today));
-  EXPECT_FALSE(copies_in(today, &training));
+  const Frame training = sales(2000, 3000);
+  for (const Frame& today : {sales(2000, 4000), sales(2000, 40000)}) {
+    EXPECT_TRUE(copies_in(today));
+    EXPECT_FALSE(copies_in(today, &training));
+  }
 }
 
 }  // namespace
