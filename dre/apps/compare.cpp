@@ -20,6 +20,10 @@ bool has_unequal_weights(const Samples& side) {
   return side.weight.defined() && (side.weight.max() > side.weight.min()).item<bool>();
 }
 
+Samples different(const Samples& side) {
+  return make_samples(std::get<0>(at::unique_dim(side.x, 0)));
+}
+
 /// One comparison, step by step; every step fills in its part of the result.
 class Comparing {
  public:
@@ -66,7 +70,11 @@ class Comparing {
     const auto reaches_beyond = [&](const Samples& side, const Samples& other) {
       return beyond_range(side, other, sides_.encoding).any().item<bool>();
     };
-    if (reaches_beyond(top, bottom) || reaches_beyond(bottom, top))
+    // Chance counts independent rows, which copies are not.
+    const auto different_do = [&](const Samples& side, const Samples& other) {
+      return reaches_beyond(side, other) && reaches_beyond(different(side), different(other));
+    };
+    if (different_do(top, bottom) || different_do(bottom, top))
       note_proof(chance_of_beyond, "that so many rows are beyond what the other side has");
   }
 

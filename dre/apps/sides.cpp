@@ -112,9 +112,10 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
 void warn_of_sampling(const RawSide& side, bool two_files, Sides& sides) {
   if (!side.frame.sampled) return;
   const std::string rows_of = two_files ? " rows of " : text(" rows of the ", side.what, " in ");
-  sides.warnings.push_back({"sampled-rows", text("a random sample of ", side.frame.rows, " of the ",
-                                                 side.frame.rows_read, rows_of, side.file,
-                                                 " is used; --max-rows sets how many")});
+  const int64_t rows = side.copies ? side.copies->rows() : side.frame.rows;
+  sides.warnings.push_back(
+      {"sampled-rows", text("a random sample of ", rows, " of the ", side.frame.rows_read, rows_of,
+                            side.file, " is used; --max-rows sets how many")});
 }
 
 /// Squares of larger numbers would overflow.

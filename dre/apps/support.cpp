@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dre/base/error.h"
+#include "dre/data/planes.h"
 #include "dre/numeric/roughness.h"
 #include "dre/numeric/statistics.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 using Role = EncodedColumn::Role;
 
-constexpr double chance = chance_of_beyond / 4;  // two sides, by number and by level
+constexpr double chance = chance_of_beyond / 6;  // two sides, by number, by rule and by level
 
 /// Indicators, and for each category the level that has none of its own: [n] each.
 std::vector<Tensor> indicators(const Samples& side, const Encoding& encoding) {
@@ -72,6 +73,23 @@ Beyond beyond(const Samples& side, const std::vector<Tensor>& own,
         found.rows.logical_or_(out);
         ++found.ends;
       }
+  return found;
+}
+
+/// Rows that break a rule which all others keep, an end for each rule.
+Beyond rule_breakers(const Samples& side, const Samples& others, const Encoding& encoding) {
+  Beyond found{torch::zeros({side.rows()}, torch::kBool), 0};
+  const std::vector<Tensor> own = values(side, encoding), there = values(others, encoding);
+  if (own.empty()) return found;
+  const Tensor off = off_planes(torch::stack(own, 1), torch::stack(there, 1));
+  if (off.size(1) == 0) return found;
+  const TooMany too_many(side, static_cast<double>(others.rows()),
+                         static_cast<size_t>(off.size(1)));
+  for (const Tensor& out : off.unbind(1))
+    if (too_many(out)) {
+      found.rows.logical_or_(out);
+      ++found.ends;
+    }
   return found;
 }
 
@@ -180,16 +198,19 @@ Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& e
   const Beyond by_value = beyond(side, values(side, encoding), values(others, encoding), rows);
   const Beyond by_level =
       beyond(side, indicators(side, encoding), indicators(others, encoding), rows);
-  return by_value.rows.logical_or(by_level.rows);
+  return by_value.rows.logical_or(by_level.rows)
+      .logical_or(rule_breakers(side, others, encoding).rows);
 }
 
 BeyondRange count_beyond_range(const Samples& side, const Samples& other,
                                const Encoding& encoding) {
   const Samples others = other.positive();
-  const Beyond found = beyond(side, values(side, encoding), values(others, encoding),
-                              static_cast<double>(others.rows()));
-  return {as_share(weighted_mean(found.rows.to(torch::kFloat64), side.weights())),
-          effective_size(side), effective_size(other), found.ends};
+  const Beyond by_value = beyond(side, values(side, encoding), values(others, encoding),
+                                 static_cast<double>(others.rows()));
+  const Beyond by_rule = rule_breakers(side, others, encoding);
+  const Tensor rows = by_value.rows.logical_or(by_rule.rows);
+  return {as_share(weighted_mean(rows.to(torch::kFloat64), side.weights())), effective_size(side),
+          effective_size(other), by_value.ends + by_rule.ends};
 }
 
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding) {
@@ -197,7 +218,7 @@ bool has_own_levels(const Samples& side, const Samples& other, const Encoding& e
   const auto rows = static_cast<double>(others.rows());
   const Beyond by_level =
       beyond(side, indicators(side, encoding), indicators(others, encoding), rows);
-  if (by_level.ends > 0) return true;
+  if (by_level.ends > 0 || rule_breakers(side, others, encoding).ends > 0) return true;
   const std::vector<Tensor> own = values(side, encoding), there = values(others, encoding);
   const TooMany too_many(side, rows, own.size());
   for (size_t j = 0; j < own.size(); ++j)

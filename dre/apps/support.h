@@ -27,15 +27,16 @@ double share_outside(const Tensor& log_ratio, const Samples& side, const Samples
 std::vector<Warning> judge_support(const Support& support);
 
 /// Rows of `side` with a value beyond the range of `other`, or with a level, a point mass or a
-/// missing cell that it never has; of columns where so many are at one end that chance would do it
-/// in one of ten thousand tables, in numbers and in levels. [n] bool
+/// missing cell that it never has, or that break a linear rule which all its rows keep
+/// (data/planes); where so many do that chance would do it in one of ten thousand tables, by each
+/// of the three. [n] bool
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding);
 
 /// That equal laws have such rows on either side, where no row has a weight.
-constexpr double chance_of_beyond = 4e-4;
+constexpr double chance_of_beyond = 6e-4;
 
-/// How many rows of one side are beyond the range of the other in columns of numbers, and at how
-/// many ends; both sides in effective rows.
+/// How many rows of one side are beyond the range of the other in columns of numbers or break its
+/// rules, and at how many ends or by how many rules; both sides in effective rows.
 struct BeyondRange {
   double share = 0, rows = 0, other_rows = 0;
   int64_t ends = 0;  ///< 0: no more than chance explains
@@ -43,7 +44,7 @@ struct BeyondRange {
 
 BeyondRange count_beyond_range(const Samples& side, const Samples& other, const Encoding& encoding);
 
-/// Whether there are such rows by a level, a point mass or missing cells alone, or by a number
+/// Whether there are such rows by a rule, a level, a point mass or missing cells, or by a number
 /// where the other side has one value only, or where values repeat and none is common: the ratio is
 /// infinite there.
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding);

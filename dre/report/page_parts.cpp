@@ -106,8 +106,12 @@ std::string side_text(const nlohmann::json& data, const std::string& side) {
   const nlohmann::json& facts = data.at(side);
   const int64_t rows = facts.value("rows", int64_t{0});
   const int64_t different = facts.value("different_rows", rows);
+  const double worth = facts.value("effective_rows", static_cast<double>(different));
   return text(side_name(data, side), ", ", rows, " rows",
-              different < rows ? text(", ", different, " different") : "");
+              different < rows ? text(", ", different, " different") : "",
+              worth < static_cast<double>(different)
+                  ? text(", worth ", count_text(worth), " after weighting")
+                  : "");
 }
 
 std::vector<double> bin_centres(const std::vector<double>& edges) {

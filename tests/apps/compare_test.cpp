@@ -54,6 +54,14 @@ TEST(Compare, RowsBeyondTheRangeAreADifferenceByThemselves) {
   EXPECT_EQ(found.test.p_value, chance_of_beyond);
   expect_contains(found.verdict, {"differ", "p < 0.001"});
   expect_contains(p_value_source(found), {"bound on the chance that so many rows are beyond"});
+  // Seven rows that are there three times are seven.
+  const Tensor equal = rows(400, 2, 0, generator);
+  Tensor thrice = equal.clone();
+  thrice.slice(0, 0, 7).select(1, 0) += 20;
+  const Sides copied = numeric_sides(thrice.repeat({3, 1}), equal.repeat({3, 1}).flip(0));
+  EXPECT_TRUE(
+      beyond_range(copied.numerator, copied.denominator, copied.encoding).any().item<bool>());
+  EXPECT_NE(compare(copied, options, silent).test.p_value, chance_of_beyond);
   // Of rows with weights chance says nothing.
   sides.numerator.weight = 1 + uniform({1000}, torch::kFloat64, generator);
   EXPECT_GT(compare(sides, options, silent).test.p_value, chance_of_beyond);

@@ -37,6 +37,26 @@ TEST(Support, RepeatedNumbersOfOneSideAreLevelsOfItsOwn) {
       has_own_levels(column_of(torch::arange(400)), column_of(0.5 + torch::arange(400)), encoding));
 }
 
+/// Forty rows of a thousand break z = x + y, which all others keep; each value is ordinary.
+TEST(Support, RowsThatBreakARuleOfTheOtherSideAreOutside) {
+  auto generator = stream("rule");
+  const Encoding encoding(Strings{"x0", "x1", "x2"});
+  const auto with_sum = [&](int64_t breaking) {
+    Tensor x = rows(1000, 3, 0, generator);
+    x.slice(0, breaking).select(1, 2) = x.slice(0, breaking).slice(1, 0, 2).sum(1);
+    return make_samples(x);
+  };
+  const Samples strict = with_sum(0), loose = with_sum(40);
+  EXPECT_TRUE(has_own_levels(loose, strict, encoding));
+  EXPECT_EQ(beyond_range(loose, strict, encoding).sum().item<int64_t>(), 40);
+  const BeyondRange found = count_beyond_range(loose, strict, encoding);
+  EXPECT_EQ(found.ends, 1);
+  EXPECT_NEAR(found.share, 0.04, 1e-12);
+  EXPECT_FALSE(has_own_levels(strict, loose, encoding));
+  EXPECT_FALSE(has_own_levels(with_sum(4), strict, encoding));  // chance
+  EXPECT_FALSE(has_own_levels(with_sum(0), strict, encoding));
+}
+
 TEST(Support, RowsBeyondARangeAreCountedByWeightAndEnds) {
   const Encoding encoding(Strings{"x0"});
   const Tensor x = torch::linspace(-2, 2, 401, torch::kFloat64);
