@@ -21,7 +21,9 @@ Tensor off_planes(const Tensor& x, const Tensor& others) {
   const at::NoGradGuard no_grad;
   const Tensor deviation = others.std(0, false);
   const Tensor varying = (deviation > 0).nonzero().squeeze(1);
-  if (varying.size(0) < 2) return torch::zeros({x.size(0), 0}, torch::kBool);
+  // Few rows always lie in some plane.
+  if (varying.size(0) < 2 || others.size(0) < 2 * varying.size(0))
+    return torch::zeros({x.size(0), 0}, torch::kBool);
   const Tensor centre = others.mean(0);
   const auto standard = [&](const Tensor& rows) {
     return ((rows - centre) / deviation).index_select(1, varying);

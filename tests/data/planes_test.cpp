@@ -33,6 +33,7 @@ TEST(Planes, NoneWhereColumnsVaryByThemselves) {
   auto generator = Context{torch::kCPU, torch::kFloat64, 2}.generator("planes");
   const Tensor x = normal({100, 4}, torch::kFloat64, generator);
   EXPECT_EQ(off_planes(x, normal({12, 4}, torch::kFloat64, generator)).size(1), 0);
+  EXPECT_EQ(off_planes(x, normal({4, 4}, torch::kFloat64, generator)).size(1), 0);
   // A constant column is no rule of this kind, and units do not matter.
   Tensor others = x * torch::tensor({1.0, 1e-6, 1e6, 0.0}, torch::kFloat64);
   EXPECT_EQ(off_planes(x, others).size(1), 0);
