@@ -50,6 +50,9 @@ struct Sides {
 /// What was noticed while a table was encoded, as a user should know it.
 std::vector<Warning> encoding_warnings(const EncodingPlan& plan);
 
+/// That exact copies of a row were taken as one row. whose: " of the numerator".
+Warning copies_warning(const Copies& copies, const std::string& whose);
+
 /// Columns that are constant on both sides, have no value, or identify rows are left out with a
 /// warning. Data errors: files that cannot be read, different columns, columns that separate the
 /// sides completely, too few rows; missing values where `missing` is "error". seed: of the sample

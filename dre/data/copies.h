@@ -17,12 +17,16 @@ using torch::Tensor;
 
 struct Copies {
   std::vector<int64_t> kept;  ///< the m rows that are no copies of rows before them
-  Tensor like;                ///< [n], int64: which of these a row is equal to
-  Tensor weight;              ///< [m], float64: of all rows that are
+  Tensor like;                ///< [n], int64: which of these a row is equal to, and stands for
+  Tensor weight;              ///< [m], float64: of all rows that it stands for
   Tensor share;               ///< [n], float64: a row's part of that weight
+  int64_t times = 1;          ///< how often all rows are there at least
 
   int64_t rows() const { return like.size(0); }
-  int64_t different() const { return weight.size(0); }
+  int64_t without() const { return weight.size(0); }
+
+  /// Whether the rows that are kept are the whole table, each with the same weight as the others.
+  bool are_a_repeated_table() const { return without() * times == rows(); }
 };
 
 /// Copies are equal in all these columns, and never in the other table: rows that recur on both

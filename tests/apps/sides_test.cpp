@@ -237,9 +237,9 @@ TEST(Sides, CopiesCountAsOneRowWithTheirWeights) {
   EXPECT_EQ(codes(alike)[0], "copied-rows");
   expect_contains(alike.warnings[0].message, {"30 of the 90 rows of the numerator"});
   EXPECT_EQ(alike.description["numerator"]["rows"], 90);
-  EXPECT_EQ(alike.description["numerator"]["different_rows"], 60);
+  EXPECT_EQ(alike.description["numerator"]["rows_without_copies"], 60);
   EXPECT_NEAR(alike.description["numerator"]["effective_rows"], 90 * 90 / 150.0, 1e-9);
-  EXPECT_FALSE(alike.description["denominator"].contains("different_rows"));
+  EXPECT_FALSE(alike.description["denominator"].contains("rows_without_copies"));
   EXPECT_NEAR(alike.numerator.weight[0].item<double>(), 2 / 1.5, 1e-12);
   options.weight_column = "w";
   const Sides weighted = load_sides(options);
@@ -257,7 +257,7 @@ TEST(Sides, CopiesAreNoRows) {
   const std::string other = numbered(80, 30, 500, 1);
   expect_contains(
       message_of([&] { load_sides(two_files(directory, numbered(60, 30, 0, 3), other)); }),
-      {"need at least", "has 60 different ones; add rows"});
+      {"need at least", "has 60 without copies; add rows"});
 }
 
 TEST(Sides, RareLevelsAreCountedWithoutCopies) {
