@@ -143,17 +143,21 @@ bool has_copies(const Frame& table, const std::vector<std::string>& columns, con
 
 Copies without_copies(const std::vector<uint64_t>& keys, const Groups& groups, int64_t times,
                       const Tensor& weight) {
+  struct Seen {
+    int64_t rows = 0;
+    std::vector<int64_t> kept;  // places
+  };
   std::vector<int64_t> kept, like;
-  std::unordered_map<uint64_t, std::vector<int64_t>> places;  // of the rows of a group
-  std::unordered_map<uint64_t, size_t> seen;
+  std::unordered_map<uint64_t, Seen> groups_seen;
   for (size_t i = 0; i < keys.size(); ++i) {
-    std::vector<int64_t>& here = places[keys[i]];
-    const auto stay = static_cast<size_t>(groups.at(keys[i]).without_copies());
-    if (here.size() < stay) {
-      here.push_back(static_cast<int64_t>(kept.size()));
+    Seen& seen = groups_seen[keys[i]];
+    const int64_t stay = groups.at(keys[i]).without_copies();
+    if (seen.rows < stay) {
+      seen.kept.push_back(static_cast<int64_t>(kept.size()));
       kept.push_back(static_cast<int64_t>(i));
     }
-    like.push_back(here[seen[keys[i]]++ % stay]);
+    // Each of those that stay stands for as many.
+    like.push_back(seen.kept[static_cast<size_t>(seen.rows++ % stay)]);
   }
   Copies out{kept, torch::tensor(like), {}, {}, times};
   const Tensor own =

@@ -23,9 +23,10 @@ Ordered ordered(const RatedRows& rows) {
   return {f, weight.cumsum(0) / weight.sum()};
 }
 
-/// Below this, log-ratios are refuted by rows of the side that has more where they are high;
-/// -infinity: none. Rows of the other side between the last of these rows and what they refute are
-/// spoken for by their number, where it is as large as the end allows.
+/// The end below which no log-ratio is believed; -infinity: all are. Of `rows`, the side that has
+/// fewer where log-ratios are low, one refutes its own where the share of rows up to it is too
+/// large for that. The end is where the share up to the last of these rows would be as it should,
+/// or before it, where the other side has e^5 times that share already.
 double lowest_believed(const RatedRows& rows, const RatedRows& other) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Ordered own = ordered(rows);
