@@ -46,13 +46,12 @@ std::string two_decimals(double value) {
 std::string side(const Json& data, const char* name, const char* value) {
   const Json& side = part(data, name);
   const double rows = number(side, "rows"), effective = number(side, "effective_rows");
-  const double without_copies = side.value("rows_without_copies", rows);
+  const double different = side.value("different_rows", rows);
   std::string out = text(word(side, "file"), ", ", count_text(rows), " rows");
-  if (without_copies < rows) out += text(", ", count_text(without_copies), " without copies");
+  if (different < rows) out += text(", ", count_text(different), " different");
   if (data.contains("domain_column"))
     out += text(" with ", word(data, "domain_column"), " = ", word(data, value));
-  if (effective < without_copies)
-    out += text(", worth ", count_text(effective), " after weighting");
+  if (effective < different) out += text(", worth ", count_text(effective), " after weighting");
   return summary_line(name, out);
 }
 

@@ -122,22 +122,6 @@ Strings first_columns(const GroupsOptions& options, int64_t count) {
   return all;
 }
 
-/// Of a table that is there several times. Other copies are only told: rows have no weights here.
-void leave_copies_out(const Strings& columns, Frame& frame, Groups& out) {
-  const auto copies = find_copies(frame, columns);
-  if (!copies) return;
-  if (copies->are_a_repeated_table()) {
-    out.warnings.push_back(copies_warning(*copies, ""));
-    frame = frame.take(copies->kept);
-    return;
-  }
-  out.warnings.push_back(
-      {"copied-rows",
-       text(copies->rows() - copies->without(), " of the ", copies->rows(),
-            " rows are exact copies of others: where rows were repeated, the information comes "
-            "out too large and its interval too narrow; leave the copies out")});
-}
-
 }  // namespace
 
 void GroupsOptions::visit(OptionVisitor& v) {
@@ -171,19 +155,25 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t
   }
   check_named("--categorical", options.categorical, columns);
   check_named("--numeric", options.numeric, columns);
-  Frame frame = read_columns(options, columns, counted, seed);
+  const Frame frame = read_columns(options, columns, counted, seed);
   check_any_rows(frame.rows);
   Groups out;
-  const int64_t rows = frame.rows;
-  leave_copies_out(columns, frame, out);
   out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out);
   out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names, out);
   out.sampled = frame.sampled;
   if (out.sampled)
     out.warnings.push_back(
-        {"sampled-rows", text("a random sample of ", rows, " of the ", frame.rows_read,
+        {"sampled-rows", text("a random sample of ", frame.rows, " of the ", frame.rows_read,
                               " rows is used; --max-rows "
                               "sets how many")});
+  if (const auto copies = find_copies(frame, columns))
+    out.warnings.push_back(
+        {"copied-rows",
+         text(copies->rows() - copies->different(), " of the ", copies->rows(),
+              " rows are exact copies of others: where rows were repeated, the information comes "
+              "out too large and its interval too narrow; leave the copies out")});
+  else if (const int64_t times = times_there(frame, columns); times > 1)
+    out.warnings.push_back(repeated_rows(times, "table"));
   if (one_fixes_the_other(out.x, out.y))
     out.warnings.push_back(
         {"no-bound",

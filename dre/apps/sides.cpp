@@ -138,10 +138,19 @@ Samples encoded(RawSide& raw, const Encoding& encoding) {
 /// Takes exact copies of a row as one row with the weight of all. columns: those that are used.
 void merge_copies(RawSide& raw, const RawSide& other, const Strings& columns, Sides& sides) {
   raw.copies = find_copies(raw.frame, columns, raw.weight, &other.frame);
-  if (!raw.copies) return;
+  if (!raw.copies) {
+    if (const int64_t times = times_there(raw.frame, columns); times > 1)
+      sides.warnings.push_back(repeated_rows(times, raw.what));
+    return;
+  }
   raw.frame = raw.frame.take(raw.copies->kept);
   raw.weight = raw.copies->weight;
-  sides.warnings.push_back(copies_warning(*raw.copies, " of the " + raw.what));
+  const int64_t all = raw.copies->rows();
+  sides.warnings.push_back(
+      {"copied-rows",
+       text(all - raw.copies->different(), " of the ", all, " rows of the ", raw.what,
+            " are exact copies of others, as in a table that was repeated or oversampled: each "
+            "row is taken once, with the weight of its copies")});
 }
 
 /// Of copies one row counts, for levels and point masses, too.
@@ -166,7 +175,7 @@ void check_rows(int64_t columns, const Encoding& encoding, double effective, con
              columns > given ? text(", ", columns, " after encoding,") : "",
              given == 1 ? " needs" : " need", " at least ", needed, " rows a side, but the ",
              raw.what, " (", raw.file, ") has ", raw.frame.rows,
-             raw.copies ? " without copies" : "", worth, "; add rows",
+             raw.copies ? " different ones" : "", worth, "; add rows",
              columns > 4 ? " or leave out columns with --drop" : "");
 }
 
@@ -187,7 +196,7 @@ nlohmann::json describe(const Samples& samples, const RawSide& raw) {
                         {"rows", raw.copies ? raw.copies->rows() : samples.rows()},
                         {"effective_rows", effective_size(samples)},
                         {"crc32", checksum.hex()}};
-  if (raw.copies) out["rows_without_copies"] = raw.copies->without();
+  if (raw.copies) out["different_rows"] = raw.copies->different();
   return out;
 }
 
@@ -209,6 +218,13 @@ void SidesOptions::visit(OptionVisitor& v) {
   v("missing", missing, {"encode", "error"},
     "missing values: encode them with an indicator column, or refuse them");
   v("max-rows", max_rows, at_least(10), "rows a side at most; of more a random sample is kept");
+}
+
+Warning repeated_rows(int64_t times, const std::string& table) {
+  return {"repeated-rows",
+          text("every row of the ", table, " is there ", times,
+               " times or a multiple of that, which is right in a design; where the table was "
+               "repeated, intervals are too narrow and p-values too small: give it once")};
 }
 
 std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
@@ -245,18 +261,6 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   warn(plan.pooled, "pooled-levels", "rare levels are taken as one: ", listed(plan.pooled),
        "; what sets them apart is not seen");
   return warnings;
-}
-
-Warning copies_warning(const Copies& copies, const std::string& whose) {
-  const std::string rows = "rows" + whose;
-  if (copies.are_a_repeated_table())
-    return {"copied-rows", text("all ", rows, " are there ", copies.times,
-                                " times or a multiple of that, as in a table that was repeated: ",
-                                copies.without(), " of the ", copies.rows(), " are taken")};
-  return {"copied-rows",
-          text(copies.rows() - copies.without(), " of the ", copies.rows(), " ", rows,
-               " are exact copies of others, as in a table that was repeated or oversampled: each "
-               "row is taken once, with the weight of its copies")};
 }
 
 Sides load_sides(const SidesOptions& options, int64_t seed) {

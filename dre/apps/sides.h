@@ -50,8 +50,8 @@ struct Sides {
 /// What was noticed while a table was encoded, as a user should know it.
 std::vector<Warning> encoding_warnings(const EncodingPlan& plan);
 
-/// That exact copies of a row were taken as one row. whose: " of the numerator".
-Warning copies_warning(const Copies& copies, const std::string& whose);
+/// That every row of a table is there so many times, more than once.
+Warning repeated_rows(int64_t times, const std::string& table);
 
 /// Columns that are constant on both sides, have no value, or identify rows are left out with a
 /// warning. Data errors: files that cannot be read, different columns, columns that separate the

@@ -17,16 +17,12 @@ using torch::Tensor;
 
 struct Copies {
   std::vector<int64_t> kept;  ///< the m rows that are no copies of rows before them
-  Tensor like;                ///< [n], int64: which of these a row is equal to, and stands for
-  Tensor weight;              ///< [m], float64: of all rows that it stands for
+  Tensor like;                ///< [n], int64: which of these a row is equal to
+  Tensor weight;              ///< [m], float64: of all rows that are
   Tensor share;               ///< [n], float64: a row's part of that weight
-  int64_t times = 1;          ///< how often all rows are there at least
 
   int64_t rows() const { return like.size(0); }
-  int64_t without() const { return weight.size(0); }
-
-  /// Whether the rows that are kept are the whole table, each with the same weight as the others.
-  bool are_a_repeated_table() const { return without() * times == rows(); }
+  int64_t different() const { return weight.size(0); }
 };
 
 /// Copies are equal in all these columns, and never in the other table: rows that recur on both
@@ -35,10 +31,15 @@ struct Copies {
 /// fewer than 1 in 100 different rows have copies, or where rows may well be equal by chance. Two
 /// or more columns of numbers must tell the different rows apart, each of them nearly all but those
 /// with its most frequent value; independent columns in which values repeat do not, for together
-/// they have many more values than each by itself.
+/// they have many more values than each by itself. Where all rows are there several times, one such
+/// column does, unless its values are those of a grid, as ages and days are.
 ///
 /// weight: [n], undefined: all ones. other: of the same columns; none: nothing is known of it.
 std::optional<Copies> find_copies(const Frame& table, const std::vector<std::string>& columns,
                                   const Tensor& weight = {}, const Frame* other = nullptr);
+
+/// The largest number of which the counts of all different rows are multiples, as in a table that
+/// was repeated, in a design, or by quota; 1 where fewer than 30 rows differ, which chance can do.
+int64_t times_there(const Frame& table, const std::vector<std::string>& columns);
 
 }  // namespace dre

@@ -105,11 +105,11 @@ std::string side_name(const nlohmann::json& data, const std::string& side) {
 std::string side_text(const nlohmann::json& data, const std::string& side) {
   const nlohmann::json& facts = data.at(side);
   const int64_t rows = facts.value("rows", int64_t{0});
-  const int64_t without_copies = facts.value("rows_without_copies", rows);
-  const double worth = facts.value("effective_rows", static_cast<double>(without_copies));
+  const int64_t different = facts.value("different_rows", rows);
+  const double worth = facts.value("effective_rows", static_cast<double>(different));
   return text(side_name(data, side), ", ", rows, " rows",
-              without_copies < rows ? text(", ", without_copies, " without copies") : "",
-              worth < static_cast<double>(without_copies)
+              different < rows ? text(", ", different, " different") : "",
+              worth < static_cast<double>(different)
                   ? text(", worth ", count_text(worth), " after weighting")
                   : "");
 }

@@ -17,10 +17,10 @@ std::string verdict(const WeightsResult& result) {
     return most;
   };
   const WeightCheck& check = result.check;
-  const char* copies =
-      result.data.at("denominator").contains("rows_without_copies") ? ", without copies," : "";
-  return text("With these weights the ", check.rows, " rows of the denominator", copies,
-              " are worth ", count_text(check.effective_rows),
+  const char* rows =
+      result.data.at("denominator").contains("different_rows") ? " different rows" : " rows";
+  return text("With these weights the ", check.rows, rows, " of the denominator are worth ",
+              count_text(check.effective_rows),
               ". The largest distance of a column from the numerator ", "goes from ",
               number(largest(&ColumnEffect::distance)), " to ",
               number(largest(&ColumnEffect::distance_reweighted)), ".");

@@ -237,9 +237,9 @@ TEST(Sides, CopiesCountAsOneRowWithTheirWeights) {
   EXPECT_EQ(codes(alike)[0], "copied-rows");
   expect_contains(alike.warnings[0].message, {"30 of the 90 rows of the numerator"});
   EXPECT_EQ(alike.description["numerator"]["rows"], 90);
-  EXPECT_EQ(alike.description["numerator"]["rows_without_copies"], 60);
+  EXPECT_EQ(alike.description["numerator"]["different_rows"], 60);
   EXPECT_NEAR(alike.description["numerator"]["effective_rows"], 90 * 90 / 150.0, 1e-9);
-  EXPECT_FALSE(alike.description["denominator"].contains("rows_without_copies"));
+  EXPECT_FALSE(alike.description["denominator"].contains("different_rows"));
   EXPECT_NEAR(alike.numerator.weight[0].item<double>(), 2 / 1.5, 1e-12);
   options.weight_column = "w";
   const Sides weighted = load_sides(options);
@@ -252,12 +252,23 @@ TEST(Sides, CopiesCountAsOneRowWithTheirWeights) {
   EXPECT_FALSE(thrice.numerator.weight.defined());
 }
 
+/// Rows that are there three times each, but may have been chosen so.
+TEST(Sides, TablesThatMayHaveBeenRepeatedAreTold) {
+  const Directory directory;
+  std::string ages = "age,sex\n";
+  for (int i = 0; i < 3 * 80; ++i) ages += text(20 + i % 40, ",", i % 80 < 40 ? "f" : "m", "\n");
+  const Sides sides = load_sides(two_files(directory, ages, ages.substr(0, ages.size() - 10)));
+  EXPECT_EQ(codes(sides), Strings{"repeated-rows"});
+  expect_contains(sides.warnings[0].message, {"every row of the numerator is there 3 times"});
+  EXPECT_EQ(sides.numerator.rows(), 240);
+}
+
 TEST(Sides, CopiesAreNoRows) {
   const Directory directory;
   const std::string other = numbered(80, 30, 500, 1);
   expect_contains(
       message_of([&] { load_sides(two_files(directory, numbered(60, 30, 0, 3), other)); }),
-      {"need at least", "has 60 without copies; add rows"});
+      {"need at least", "has 60 different ones; add rows"});
 }
 
 TEST(Sides, RareLevelsAreCountedWithoutCopies) {

@@ -43,11 +43,15 @@ Frame with_levels(Frame frame, const Names& levels) {
   return frame;
 }
 
-std::optional<Copies> copies_in(const Frame& table, const Frame* other = nullptr,
-                                const Tensor& weight = {}) {
+Names names_of(const Frame& table) {
   Names names;
   for (const auto& column : table.columns) names.push_back(column.name);
-  return find_copies(table, names, weight, other);
+  return names;
+}
+
+std::optional<Copies> copies_in(const Frame& table, const Frame* other = nullptr,
+                                const Tensor& weight = {}) {
+  return find_copies(table, names_of(table), weight, other);
 }
 
 std::optional<Copies> copies_of(const Tensor& rows) { return copies_in(frame_of(rows)); }
@@ -64,7 +68,7 @@ TEST(Copies, AreFoundAndTakenAsOneRowWithTheWeightOfAll) {
   const auto copies = copies_of(rows);
   ASSERT_TRUE(copies.has_value());
   EXPECT_EQ(copies->rows(), 500);
-  EXPECT_EQ(copies->without(), 300);
+  EXPECT_EQ(copies->different(), 300);
   const Tensor kept = torch::tensor(copies->kept);
   EXPECT_TRUE(kept.equal(torch::arange(300)));
   EXPECT_TRUE(rows.index_select(0, kept.index_select(0, copies->like)).equal(rows));
@@ -81,7 +85,7 @@ TEST(Copies, AreFoundHoweverOftenRowsWereTaken) {
   const Tensor x = normal_rows(300, generator);
   const auto copies = copies_of(torch::cat({x, x.slice(0, 0, 60).repeat({40, 1})}));
   ASSERT_TRUE(copies.has_value());
-  EXPECT_EQ(copies->without(), 300);
+  EXPECT_EQ(copies->different(), 300);
   EXPECT_EQ(copies->weight[0].item<double>(), 41);
 }
 
@@ -102,8 +106,8 @@ TEST(Copies, AreEqualInEveryColumn) {
   auto generator = stream("levels");
   const Tensor x = normal_rows(300, generator);
   const Frame twice = frame_of(torch::cat({x, x}));
-  EXPECT_EQ(copies_in(with_levels(twice, {"rome", "oslo"}))->without(), 300);
-  EXPECT_EQ(copies_in(with_levels(twice, {"rome", "oslo", "bern"}))->without(), 300);
+  EXPECT_EQ(copies_in(with_levels(twice, {"rome", "oslo"}))->different(), 300);
+  EXPECT_EQ(copies_in(with_levels(twice, {"rome", "oslo", "bern"}))->different(), 300);
   // 300 rows on, a turn of seven levels is another one.
   EXPECT_FALSE(copies_in(with_levels(twice, {"a", "b", "c", "d", "e", "f", "g"})));
   // Columns that are not used may differ.
@@ -127,11 +131,10 @@ TEST(Copies, AreFoundAmongMissingCellsAndZeros) {
   // Rows that miss both, or have two zeros, are equal by chance.
   EXPECT_FALSE(copies_of(x));
   const Frame other = frame_of(with_gaps());
-  const auto copies = copies_in(frame_of(x.repeat({3, 1}).slice(0, 1)), &other);
+  const auto copies = copies_in(frame_of(x.repeat({3, 1})), &other);
   ASSERT_TRUE(copies.has_value());
-  EXPECT_GT(copies->without(), 500);
-  EXPECT_LT(copies->without(), 600);
-  EXPECT_EQ(copies_in(frame_of(x.repeat({3, 1})), &other)->without(), 500);
+  EXPECT_GT(copies->different(), 500);
+  EXPECT_LT(copies->different(), 600);
 }
 
 TEST(Copies, RowsThatAreEqualByChanceAreNone) {
@@ -149,59 +152,47 @@ TEST(Copies, RowsThatAreEqualByChanceAreNone) {
   Tensor zeros = torch::cat({x, x});
   zeros.slice(0, 0, 1) = 0;
   zeros.slice(0, 3000, 3001) = -0.0;
-  EXPECT_EQ(copies_of(zeros)->without(), 3000);
+  EXPECT_EQ(copies_of(zeros)->different(), 3000);
 }
 
-/// Rounded numbers beside a category, whose rows are equal by chance, too.
-TEST(Copies, ARepeatedTableIsFoundWhateverItsColumns) {
-  auto generator = stream("repeated");
-  const Tensor rounded = (5 * normal_rows(400, generator)).round();
-  const Frame once = with_levels(frame_of(rounded), {"rome", "oslo", "bern"});
-  const Frame other = frame_of((5 * normal_rows(400, generator)).round());
-  EXPECT_FALSE(copies_in(once));
-  const Tensor thrice = rounded.repeat({3, 1});
-  for (const Frame& table : {frame_of(thrice), frame_of(thrice.slice(1, 0, 1)),
-                             frame_of(rounded.repeat_interleave(3, 0))}) {
-    const auto copies = copies_in(table, &other);
-    ASSERT_EQ(copies.has_value(), table.columns.size() > 1);  // one column has 29 different rows
-    if (!copies) continue;
-    EXPECT_EQ(copies->times, 3);
-    EXPECT_TRUE(copies->are_a_repeated_table());
-    EXPECT_EQ(copies->without(), 400);
-    EXPECT_TRUE(copies->weight.eq(3).all().item<bool>());
-    // Every row stands for itself, and those that are kept are the table.
-    const Tensor rows = torch::stack({torch::tensor(table.columns[0].numbers, torch::kFloat64),
-                                      torch::tensor(table.columns[1].numbers, torch::kFloat64)},
-                                     1);
-    EXPECT_TRUE(rows.index_select(0, torch::tensor(copies->kept).index_select(0, copies->like))
-                    .equal(rows));
-    const auto sum = [](const Tensor& x) { return x.square().sum().item<double>(); };
-    EXPECT_EQ(sum(rows.index_select(0, torch::tensor(copies->kept))), sum(rounded));
-  }
-  // One row that is there twice only.
-  EXPECT_FALSE(copies_in(frame_of(thrice.slice(0, 1)), &other));
-}
-
-TEST(Copies, ARepeatedTableCanHaveCopies) {
-  auto generator = stream("both");
-  const auto copies = copies_of(oversampled(generator).repeat({2, 1}));
-  ASSERT_TRUE(copies.has_value());
-  EXPECT_EQ(copies->without(), 300);
-  EXPECT_FALSE(copies->are_a_repeated_table());
-  EXPECT_EQ(copies->weight[0].item<double>(), 6);
-  EXPECT_EQ(copies->weight[299].item<double>(), 2);
-}
-
-/// Ten rows of each of 6 doses, 4 places and 2 sexes.
-TEST(Copies, ADesignIsNotARepeatedTable) {
-  const auto levels = [](int64_t count, int64_t each) {
-    return torch::arange(count, torch::kFloat64)
-        .repeat_interleave(each)
-        .repeat({48 / count / each});
+/// One column of numbers and a category, every row three times.
+TEST(Copies, OfAWholeTableAreFoundByOneColumn) {
+  auto generator = stream("one column");
+  const Tensor x = normal_rows(300, generator).slice(1, 0, 1);
+  const auto table = [](const Tensor& numbers) {
+    return with_levels(frame_of(numbers), {"rome", "oslo", "bern"});
   };
-  const Tensor design = torch::stack({levels(6, 8), levels(4, 2), levels(2, 1)}, 1);
-  EXPECT_FALSE(copies_of(design.repeat({10, 1})));
-  EXPECT_TRUE(copies_of(torch::cat({design, design.slice(0, 0, 12)}).repeat({10, 1})));
+  const auto copies = copies_in(table(x.repeat({3, 1})));
+  ASSERT_TRUE(copies.has_value());
+  EXPECT_EQ(copies->different(), 300);
+  EXPECT_TRUE(copies->weight.eq(3).all().item<bool>());
+  EXPECT_FALSE(copies_in(table(x)));
+  const Frame other = table(x);
+  EXPECT_FALSE(copies_in(table(x.repeat({3, 1})), &other));  // values that recur
+  // One row is there twice only.
+  EXPECT_FALSE(copies_in(table(x.repeat({3, 1}).slice(0, 0, 899))));
+  // Ages of whole years or days of a year, of which one or the other is missing.
+  const Tensor years = torch::arange(60, torch::kFloat64).unsqueeze(1) + 18;
+  EXPECT_FALSE(copies_of(years.repeat({15, 1})));
+  EXPECT_FALSE(copies_of(torch::cat({years.slice(0, 0, 20), years.slice(0, 25)}).repeat({15, 1})));
+}
+
+TEST(Copies, TimesThatAllRowsAreThereAreCounted) {
+  auto generator = stream("times");
+  const auto times = [](const Frame& table) { return times_there(table, names_of(table)); };
+  const Tensor rounded = (5 * normal_rows(400, generator)).round();
+  EXPECT_EQ(times(frame_of(rounded)), 1);
+  EXPECT_EQ(times(frame_of(rounded.repeat({3, 1}))), 3);
+  EXPECT_EQ(times(with_levels(frame_of(rounded.repeat({3, 1})), {"rome", "oslo"})), 3);
+  EXPECT_EQ(times(frame_of(rounded.repeat({3, 1}).slice(0, 1))), 1);
+  // 40 quotas of 10 and 20, no samples of a law.
+  const Tensor quotas = torch::arange(40, torch::kFloat64).unsqueeze(1);
+  const Frame sample = frame_of(torch::cat({quotas, quotas.slice(0, 0, 15)}).repeat({10, 1}));
+  EXPECT_EQ(times(sample), 10);
+  EXPECT_FALSE(copies_in(sample));
+  // Chance does it with few different rows.
+  EXPECT_EQ(times(frame_of(quotas.slice(0, 0, 29).repeat({2, 1}))), 1);
+  EXPECT_EQ(times(frame_of(quotas.slice(0, 0, 30).repeat({2, 1}))), 2);
 }
 
 /// They are likely or not on either side, as levels of a category are.
@@ -214,13 +205,13 @@ TEST(Copies, ValuesThatRecurAreNone) {
   const Tensor x = normal_rows(1000, generator);
   zeros.slice(0, 1000, 2000) = x;
   zeros.slice(0, 2000, 3000) = x;
-  EXPECT_EQ(copies_of(zeros)->without(), 2000);  // the zeros stay
+  EXPECT_EQ(copies_of(zeros)->different(), 2000);  // the zeros stay
   Frame none = frame_of(normal_rows(1000, generator));
   for (auto& column : none.columns) column.numbers[0] = 0;
   zeros.slice(0, 50, 200) = normal_rows(150, generator);
   const Frame few_zeros = frame_of(zeros);
-  EXPECT_EQ(copies_in(few_zeros)->without(), 2000 - 49);
-  EXPECT_EQ(copies_in(few_zeros, &none)->without(), 2000);
+  EXPECT_EQ(copies_in(few_zeros)->different(), 2000 - 49);
+  EXPECT_EQ(copies_in(few_zeros, &none)->different(), 2000);
   // Sales of products, each with its own price and mass, in both tables.
   const auto sales = [&](int64_t products, int64_t rows) {
     auto of_products = stream("products");
