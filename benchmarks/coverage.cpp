@@ -69,20 +69,16 @@ std::vector<CoverageLine> compare_once(const pairs::Pair& pair, const std::vecto
   const Samples denominator = make_samples(pair.sample_denominator(options.rows, generator));
   CompareOptions own;
   own.cross_fit.folds = options.folds;
+  own.level = options.level;
   options.apply(own.fit, seed);
   Progress silent;
-  const auto columns = names("x", pair.dimension());
-  const CrossFit rated = cross_fit(numerator, denominator, columns, own.cross_fit, own.fit, silent);
-  const TwoSampleTest test = two_sample_test(numerator, denominator, columns, own.fit,
-                                             own.cross_fit.fit_rows, own.permutations, silent);
-  const TwoScores f{rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}};
-  const SomeScores seen = rate_seen(rated, numerator, denominator, generator);
-  const Divergences found = compared_divergences(f, rated, seen, test, INFINITY, options.level);
+  const CompareResult result = compare(make_sides(numerator, denominator), own, silent);
+  const Divergences& found = result.divergences;
   return {{pair.name(), "KL(num, den)", seed, truth[0], found.kl_numerator_denominator},
           {pair.name(), "KL(den, num)", seed, truth[1], found.kl_denominator_numerator},
           {pair.name(), "JS", seed, truth[2], found.jensen_shannon},
           {pair.name(), "TV", seed, truth[3], found.total_variation},
-          {pair.name(), CoverageLine::p_value, seed, 0, {test.p_value}}};
+          {pair.name(), CoverageLine::p_value, seed, 0, {result.test.p_value}}};
 }
 
 /// As dre mi measures it, from rows of the joint distribution alone.

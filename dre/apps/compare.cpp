@@ -24,6 +24,16 @@ Samples different(const Samples& side) {
   return make_samples(std::get<0>(at::unique_dim(side.x, 0)));
 }
 
+/// tail: the Pareto k of the weights.
+Divergences compared_divergences(const TwoScores& f, const CrossFit& rated, const SomeScores& seen,
+                                 const TwoSampleTest& test, double tail, double level) {
+  Divergences found =
+      measure_divergences(f, rated.numerator.fold, rated.denominator.fold, tail, level);
+  allow_for_bias(found, f, test.rated, seen);
+  if (test.p_value > 1 - level) include_zero(found);
+  return found;
+}
+
 /// One comparison, step by step; every step fills in its part of the result.
 class Comparing {
  public:
@@ -283,15 +293,6 @@ void CompareOptions::visit(OptionVisitor& v) {
     "of the confidence intervals; the verdict asks for p <= 0.05 whatever it is");
   v("permutations", permutations, at_least(99), "of the two-sample test");
   fit.visit(v);
-}
-
-Divergences compared_divergences(const TwoScores& f, const CrossFit& rated, const SomeScores& seen,
-                                 const TwoSampleTest& test, double tail, double level) {
-  Divergences found =
-      measure_divergences(f, rated.numerator.fold, rated.denominator.fold, tail, level);
-  allow_for_bias(found, f, test.rated, seen);
-  if (test.p_value > 1 - level) include_zero(found);
-  return found;
 }
 
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress) {

@@ -60,12 +60,8 @@ struct CompareResult {
   bool interrupted = false;
 };
 
-/// Divergences corrected by what models make of rows they have seen, whose intervals allow for
-/// refitting, for what is left to learn, and for a test that finds no difference. `tail`: the
-/// Pareto k of the weights.
-Divergences compared_divergences(const TwoScores& f, const CrossFit& rated, const SomeScores& seen,
-                                 const TwoSampleTest& test, double tail, double level);
-
+/// Divergences are corrected by what models make of rows they have seen; their intervals allow for
+/// refitting, for what is left to learn, and for a test that finds no difference.
 CompareResult compare(const Sides& sides, const CompareOptions& options, Progress& progress);
 
 /// What the p-value is from: "permutation of 400 rows that the model did not see".

@@ -166,14 +166,15 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t
         {"sampled-rows", text("a random sample of ", frame.rows, " of the ", frame.rows_read,
                               " rows is used; --max-rows "
                               "sets how many")});
-  if (const auto copies = find_copies(frame, columns))
+  const Repeats found = find_repeats(frame, columns);
+  if (found.copies)
     out.warnings.push_back(
         {"copied-rows",
-         text(copies->rows() - copies->different(), " of the ", copies->rows(),
+         text(found.copies->rows() - found.copies->different(), " of the ", found.copies->rows(),
               " rows are exact copies of others: where rows were repeated, the information comes "
               "out too large and its interval too narrow; leave the copies out")});
-  else if (const int64_t times = times_there(frame, columns); times > 1)
-    out.warnings.push_back(repeated_rows(times, "table"));
+  else if (found.times > 1)
+    out.warnings.push_back(repeated_rows(found.times, "table"));
   if (one_fixes_the_other(out.x, out.y))
     out.warnings.push_back(
         {"no-bound",

@@ -137,10 +137,10 @@ Samples encoded(RawSide& raw, const Encoding& encoding) {
 
 /// Takes exact copies of a row as one row with the weight of all. columns: those that are used.
 void merge_copies(RawSide& raw, const RawSide& other, const Strings& columns, Sides& sides) {
-  raw.copies = find_copies(raw.frame, columns, raw.weight, &other.frame);
+  Repeats found = find_repeats(raw.frame, columns, raw.weight, &other.frame);
+  raw.copies = std::move(found.copies);
   if (!raw.copies) {
-    if (const int64_t times = times_there(raw.frame, columns); times > 1)
-      sides.warnings.push_back(repeated_rows(times, raw.what));
+    if (found.times > 1) sides.warnings.push_back(repeated_rows(found.times, raw.what));
     return;
   }
   raw.frame = raw.frame.take(raw.copies->kept);
@@ -188,16 +188,27 @@ void check_levels(const Encoding& encoding, const RawSide& raw) {
   check_rows(levels, encoding, static_cast<double>(raw.frame.rows), raw);
 }
 
-nlohmann::json describe(const Samples& samples, const RawSide& raw) {
+nlohmann::json describe(const Samples& samples, const std::string& file) {
   Checksum checksum;
   for (const Tensor& part : {samples.x, samples.weight})
     if (part.defined()) checksum.add(part.contiguous().data_ptr(), part.nbytes());
-  nlohmann::json out = {{"file", std::filesystem::path(raw.file).filename().string()},
-                        {"rows", raw.copies ? raw.copies->rows() : samples.rows()},
-                        {"effective_rows", effective_size(samples)},
-                        {"crc32", checksum.hex()}};
-  if (raw.copies) out["different_rows"] = raw.copies->different();
+  return {{"file", std::filesystem::path(file).filename().string()},
+          {"rows", samples.rows()},
+          {"effective_rows", effective_size(samples)},
+          {"crc32", checksum.hex()}};
+}
+
+nlohmann::json describe(const Samples& samples, const RawSide& raw) {
+  nlohmann::json out = describe(samples, raw.file);
+  if (raw.copies)
+    out.update({{"rows", raw.copies->rows()}, {"different_rows", raw.copies->different()}});
   return out;
+}
+
+void describe_columns(Sides& sides) {
+  sides.description["direction"] = "log(numerator / denominator)";
+  sides.description["columns"] = sides.encoding.raw_names();
+  sides.description["encoded_columns"] = sides.names.size();
 }
 
 }  // namespace
@@ -307,14 +318,33 @@ Sides load_sides(const SidesOptions& options, int64_t seed) {
   if (uses_two_files(options) && options.numerator == options.denominator)
     sides.warnings.push_back({"same-file", "numerator and denominator are the same file"});
   judge_columns(sides);
-  sides.description["direction"] = "log(numerator / denominator)";
-  sides.description["columns"] = sides.encoding.raw_names();
-  sides.description["encoded_columns"] = sides.names.size();
+  describe_columns(sides);
   sides.description["numerator"] = describe(sides.numerator, raw.numerator);
   sides.description["denominator"] = describe(sides.denominator, raw.denominator);
   if (!options.weight_column.empty()) sides.description["weight_column"] = options.weight_column;
   sides.denominator_copies = raw.denominator.copies;
   check_both();
+  return sides;
+}
+
+Sides make_sides(const Samples& numerator, const Samples& denominator, Strings names) {
+  check(numerator.columns() == denominator.columns(), "the numerator has ", numerator.columns(),
+        " columns, the denominator ", denominator.columns(), "; both need the same");
+  if (names.empty())
+    for (int64_t j = 0; j < numerator.columns(); ++j) names.push_back(text("x", j));
+  check(static_cast<int64_t>(names.size()) == numerator.columns(), "there are ",
+        numerator.columns(), " columns, but ", names.size(), " names");
+  Sides sides;
+  sides.numerator = numerator;
+  sides.denominator = denominator;
+  sides.denominator_has_weights = denominator.weight.defined();
+  sides.encoding = Encoding(names);
+  sides.names = std::move(names);
+  sides.description["dropped_columns"] = nlohmann::json::array();
+  judge_columns(sides);
+  describe_columns(sides);
+  sides.description["numerator"] = describe(sides.numerator, "memory");
+  sides.description["denominator"] = describe(sides.denominator, "memory");
   return sides;
 }
 

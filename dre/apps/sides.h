@@ -1,6 +1,6 @@
-/// From files to the two sides of a ratio: two files, or one file with a column that tells the
-/// sides apart. Columns are matched by name; everything that cannot be used is refused here, with
-/// file, row and column.
+/// The two sides of a ratio: from two files, from one file with a column that tells the sides
+/// apart, or from numbers in memory. Columns of files are matched by name; everything that cannot
+/// be used is refused here, with file, row and column.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -58,5 +58,11 @@ Warning repeated_rows(int64_t times, const std::string& table);
 /// sides completely, too few rows; missing values where `missing` is "error". seed: of the sample
 /// that max_rows asks for.
 Sides load_sides(const SidesOptions& options, int64_t seed = 0);
+
+/// Numbers as they are, for all jobs that take sides. names: of their columns, "x0", "x1", ...
+/// where there are none. Columns that are constant on both sides are left out with a warning; data
+/// error where columns separate the sides completely, or none is left.
+Sides make_sides(const Samples& numerator, const Samples& denominator,
+                 std::vector<std::string> names = {});
 
 }  // namespace dre

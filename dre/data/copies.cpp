@@ -69,9 +69,10 @@ Groups grouped(const std::vector<uint64_t>& keys) {
 }
 
 int64_t common_divisor(const Groups& groups) {
+  if (groups.size() < fewest_for_times) return 1;
   int64_t divisor = 0;
   for (const auto& [key, group] : groups) divisor = std::gcd(divisor, group.rows);
-  return groups.size() < fewest_for_times ? 1 : divisor;
+  return divisor;
 }
 
 /// Whether of these values, without the most frequent one, nearly all differ. values: sorted
@@ -87,17 +88,20 @@ bool are_continuous(const std::vector<double>& values) {
          static_cast<double>(different - 1) >= nearly_all * others;
 }
 
-/// Whether these are multiples of one step, most of those within their range. values: sorted, two
-/// of them different
+/// Whether the range of n values has so few places, the smallest gap apart, that independent values
+/// would be closer: n evenly distributed ones leave such a gap with probability exp(-10). values:
+/// sorted, two of them different
 bool are_a_grid(const std::vector<double>& values) {
-  double step = values.back() - values.front();
+  const double range = values.back() - values.front();
+  double step = range;
   for (size_t i = 1; i < values.size(); ++i)
     if (values[i] > values[i - 1]) step = std::min(step, values[i] - values[i - 1]);
-  return (values.back() - values.front()) / step < 2 * static_cast<double>(values.size());
+  const auto n = static_cast<double>(values.size());
+  return range / step < n * n / 10;
 }
 
 bool tell_rows_apart(const Frame& table, const std::vector<std::string>& columns,
-                     const Groups& groups) {
+                     const Groups& groups, int64_t times) {
   int telling = 0, without_grid = 0;
   for (const auto& column : table.columns) {
     if (column.kind == Kind::category || !contains(columns, column.name)) continue;
@@ -107,9 +111,9 @@ bool tell_rows_apart(const Frame& table, const std::vector<std::string>& columns
     std::sort(values.begin(), values.end());
     if (!are_continuous(values)) continue;
     ++telling;
-    without_grid += !are_a_grid(values);
+    without_grid += column.kind == Kind::number && !are_a_grid(values);
   }
-  return telling >= 2 || (without_grid > 0 && common_divisor(groups) > 1);
+  return telling >= 2 || (without_grid > 0 && times > 1);
 }
 
 Copies without_copies(const std::vector<uint64_t>& keys, const Groups& groups,
@@ -140,11 +144,12 @@ Copies without_copies(const std::vector<uint64_t>& keys, const Groups& groups,
 
 }  // namespace
 
-std::optional<Copies> find_copies(const Frame& table, const std::vector<std::string>& columns,
-                                  const Tensor& weight, const Frame* other) {
+Repeats find_repeats(const Frame& table, const std::vector<std::string>& columns,
+                     const Tensor& weight, const Frame* other) {
   const std::vector<uint64_t> keys = row_keys(table, columns);
   Groups groups = grouped(keys);
   if (groups.size() == keys.size()) return {};
+  const int64_t times = common_divisor(groups);
   if (other != nullptr)
     for (const uint64_t key : row_keys(*other, columns))
       if (const auto found = groups.find(key); found != groups.end()) found->second.is_value = true;
@@ -156,13 +161,9 @@ std::optional<Copies> find_copies(const Frame& table, const std::vector<std::str
     repeated += group.rows > 1;
   }
   if (copied < noticed * static_cast<double>(groups.size()) || copied < nearly_all * repeated ||
-      !tell_rows_apart(table, columns, groups))
-    return {};
-  return without_copies(keys, groups, weight);
-}
-
-int64_t times_there(const Frame& table, const std::vector<std::string>& columns) {
-  return common_divisor(grouped(row_keys(table, columns)));
+      !tell_rows_apart(table, columns, groups, times))
+    return {{}, times};
+  return {without_copies(keys, groups, weight), times};
 }
 
 }  // namespace dre

@@ -25,6 +25,14 @@ struct Copies {
   int64_t different() const { return weight.size(0); }
 };
 
+struct Repeats {
+  std::optional<Copies> copies;
+  /// The largest number of which the counts of all different rows are multiples, as in a table that
+  /// was repeated, in a design, or by quota; 1 where fewer than 30 rows differ, which chance can
+  /// do.
+  int64_t times = 1;
+};
+
 /// Copies are equal in all these columns, and never in the other table: rows that recur on both
 /// sides, or are a twentieth of one, are values, as those of customers without any purchase, or of
 /// a product with its price and mass. None where one in ten repeated rows or more are values, where
@@ -32,14 +40,11 @@ struct Copies {
 /// or more columns of numbers must tell the different rows apart, each of them nearly all but those
 /// with its most frequent value; independent columns in which values repeat do not, for together
 /// they have many more values than each by itself. Where all rows are there several times, one such
-/// column does, unless its values are those of a grid, as ages and days are.
+/// column does, unless it has dates or a range of few places, as ages in years have: a design may
+/// have chosen them.
 ///
 /// weight: [n], undefined: all ones. other: of the same columns; none: nothing is known of it.
-std::optional<Copies> find_copies(const Frame& table, const std::vector<std::string>& columns,
-                                  const Tensor& weight = {}, const Frame* other = nullptr);
-
-/// The largest number of which the counts of all different rows are multiples, as in a table that
-/// was repeated, in a design, or by quota; 1 where fewer than 30 rows differ, which chance can do.
-int64_t times_there(const Frame& table, const std::vector<std::string>& columns);
+Repeats find_repeats(const Frame& table, const std::vector<std::string>& columns,
+                     const Tensor& weight = {}, const Frame* other = nullptr);
 
 }  // namespace dre

@@ -150,7 +150,7 @@ TEST(Divergences, IntervalsCoverTheTruthThroughRefitting) {
   const int64_t d = 3, n = 400, seeds = 40;
   const double kl = d * shift * shift / 2;
   const double tv = std::erf(std::sqrt(2 * kl) / (2 * std::sqrt(2.0)));
-  int covered_kl = 0, covered_tv = 0;
+  int covered_kl = 0, covered_tv = 0, sure = 0;
   for (int64_t seed = 0; seed < seeds; ++seed) {
     auto generator = stream("coverage", static_cast<uint64_t>(seed));
     const Tensor a = rows(n, d, shift, generator), b = rows(n, d, 0, generator);
@@ -166,9 +166,13 @@ TEST(Divergences, IntervalsCoverTheTruthThroughRefitting) {
     };
     covered_kl += covers(found.kl_numerator_denominator, kl);
     covered_tv += covers(found.total_variation, tv);
+    sure += found.kl_numerator_denominator.low > 0.5 * kl &&
+            found.kl_numerator_denominator.high < 1.5 * kl &&
+            found.total_variation.low > 0.5 * tv && found.total_variation.high < 1.5 * tv;
   }
   EXPECT_GE(covered_kl, 32);  // 80 %
   EXPECT_GE(covered_tv, 32);
+  EXPECT_GE(sure, 38);  // not by being wide
 }
 
 /// One column: a mixture of N(-1.5, 1/4) and N(1.5, 1/4) over N(0, 5/2), which has its moments, so
@@ -205,17 +209,12 @@ TEST(Divergences, IntervalsOfTrainedNetworksCoverTheTruth) {
     auto generator = stream("trained", static_cast<uint64_t>(seed));
     const Sides sides = pair.sides(n, generator);
     Progress silent;
-    const FitOptions fit = small_network(seed);
-    CrossFitOptions folds;
-    folds.folds = 3;
-    const CrossFit rated =
-        cross_fit(sides.numerator, sides.denominator, sides.names, folds, fit, silent);
-    const TwoSampleTest test =
-        two_sample_test(sides.numerator, sides.denominator, sides.names, fit, 1000, 99, silent);
-    const SomeScores seen = rate_seen(rated, sides.numerator, sides.denominator, generator);
-    const Divergences found =
-        compared_divergences({rated.numerator.log_ratio, {}, rated.denominator.log_ratio, {}},
-                             rated, seen, test, NAN, 0.9);
+    CompareOptions options;
+    options.fit = small_network(seed);
+    options.cross_fit.folds = 3;
+    options.permutations = 99;
+    options.level = 0.9;
+    const Divergences found = compare(sides, options, silent).divergences;
     const auto covers = [](const Divergence& one, double truth) {
       return one.low <= truth && truth <= one.high;
     };

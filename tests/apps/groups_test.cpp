@@ -100,7 +100,9 @@ TEST(Groups, TellOfCopiesAndAreSampledByTheirSeed) {
   std::string grid = "a,b\n";
   for (int i = 0; i < 400; ++i) grid += text(i % 40, ",", i % 40 < 17, "\n");
   options.data = directory.write("grid.csv", grid);
-  EXPECT_EQ(load_groups(options).warnings[0].code, "repeated-rows");
+  const auto warnings = load_groups(options).warnings;
+  ASSERT_EQ(warnings.size(), 1);
+  EXPECT_EQ(warnings[0].code, "repeated-rows");
 }
 
 }  // namespace

@@ -14,18 +14,7 @@ inline Tensor rows(int64_t n, int64_t d, double mean, at::Generator& generator) 
 
 /// Columns x0, x1, ... of numbers.
 inline Sides numeric_sides(const Tensor& numerator, const Tensor& denominator) {
-  Strings names;
-  for (int64_t j = 0; j < numerator.size(1); ++j) names.push_back(text("x", j));
-  Sides sides;
-  sides.numerator = make_samples(numerator);
-  sides.denominator = make_samples(denominator);
-  sides.encoding = Encoding(names);
-  sides.names = names;
-  sides.description = {{"numerator", {{"file", "a"}, {"rows", numerator.size(0)}}},
-                       {"denominator", {{"file", "b"}, {"rows", denominator.size(0)}}},
-                       {"columns", names},
-                       {"dropped_columns", Strings{}}};
-  return sides;
+  return make_sides(make_samples(numerator), make_samples(denominator));
 }
 
 /// The reference alone: exact for Gaussian sides, and a fit takes milliseconds.

@@ -263,6 +263,29 @@ TEST(Sides, TablesThatMayHaveBeenRepeatedAreTold) {
   EXPECT_EQ(sides.numerator.rows(), 240);
 }
 
+TEST(Sides, OfNumbersInMemory) {
+  const Tensor a = torch::tensor({{1., 5., 2.}, {2., 5., 1.}, {4., 5., 3.}});
+  const Tensor weight = torch::tensor({1., 1., 2.}, torch::kFloat64);
+  const Sides sides =
+      make_sides(make_samples(a, weight), make_samples(a + torch::tensor({1., 0., 0.})),
+                 {"age", "one", "size"});
+  EXPECT_EQ(sides.names, (Strings{"age", "size"}));
+  EXPECT_EQ(codes(sides), Strings{"constant-column"});
+  EXPECT_EQ(sides.description["dropped_columns"], Strings{"one"});
+  EXPECT_EQ(sides.description["columns"], (Strings{"age", "size"}));
+  EXPECT_EQ(sides.description["numerator"]["rows"], 3);
+  EXPECT_TRUE(sides.numerator.x.equal(a.index_select(1, torch::tensor({0, 2}))));
+  EXPECT_DOUBLE_EQ(sides.numerator.weight[2].item<double>(), 1.5);
+  const Samples two = make_samples(a.slice(1, 0, 2));
+  EXPECT_EQ(make_sides(two, make_samples(a.slice(1, 1, 3))).names, (Strings{"x0", "x1"}));
+  EXPECT_THROW(make_sides(two, make_samples(a)), Error);
+  EXPECT_THROW(make_sides(two, two, {"age"}), Error);
+  const Samples ones = make_samples(torch::ones({3, 1})),
+                zeros = make_samples(torch::zeros({3, 1}));
+  EXPECT_THROW(make_sides(ones, ones), Error);
+  EXPECT_THROW(make_sides(ones, zeros), Error);
+}
+
 TEST(Sides, CopiesAreNoRows) {
   const Directory directory;
   const std::string other = numbered(80, 30, 500, 1);

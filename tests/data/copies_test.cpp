@@ -51,7 +51,7 @@ Names names_of(const Frame& table) {
 
 std::optional<Copies> copies_in(const Frame& table, const Frame* other = nullptr,
                                 const Tensor& weight = {}) {
-  return find_copies(table, names_of(table), weight, other);
+  return find_repeats(table, names_of(table), weight, other).copies;
 }
 
 std::optional<Copies> copies_of(const Tensor& rows) { return copies_in(frame_of(rows)); }
@@ -116,7 +116,7 @@ TEST(Copies, AreEqualInEveryColumn) {
   EXPECT_FALSE(copies_in(numbered));
   Frame three = frame_of(torch::cat({x, x}).repeat({1, 2}));
   three.columns[3].numbers = numbered.columns[1].numbers;
-  EXPECT_TRUE(find_copies(three, {"x0", "x1", "x2"}));
+  EXPECT_TRUE(find_repeats(three, {"x0", "x1", "x2"}).copies);
 }
 
 TEST(Copies, AreFoundAmongMissingCellsAndZeros) {
@@ -175,11 +175,17 @@ TEST(Copies, OfAWholeTableAreFoundByOneColumn) {
   const Tensor years = torch::arange(60, torch::kFloat64).unsqueeze(1) + 18;
   EXPECT_FALSE(copies_of(years.repeat({15, 1})));
   EXPECT_FALSE(copies_of(torch::cat({years.slice(0, 0, 20), years.slice(0, 25)}).repeat({15, 1})));
+  // 75 whole numbers up to 365, as days of a year by their number, and any dates.
+  const Tensor days = torch::randperm(365, generator).slice(0, 0, 75).to(torch::kFloat64);
+  EXPECT_FALSE(copies_of(days.unsqueeze(1).repeat({4, 1})));
+  Frame dates = frame_of(x.repeat({3, 1}));
+  dates.columns[0].kind = TypedColumn::Kind::date;
+  EXPECT_FALSE(copies_in(dates));
 }
 
 TEST(Copies, TimesThatAllRowsAreThereAreCounted) {
   auto generator = stream("times");
-  const auto times = [](const Frame& table) { return times_there(table, names_of(table)); };
+  const auto times = [](const Frame& table) { return find_repeats(table, names_of(table)).times; };
   const Tensor rounded = (5 * normal_rows(400, generator)).round();
   EXPECT_EQ(times(frame_of(rounded)), 1);
   EXPECT_EQ(times(frame_of(rounded.repeat({3, 1}))), 3);

@@ -99,7 +99,7 @@ TEST(WeightsPage, ShowsTheClosureTestAndTheTail) {
   const report::Page page = report::weights_page(result);
   EXPECT_EQ(charts(page), 4);  // tail, columns, two marginals
   const std::string html = report::to_html(page);
-  for (const char* part : {"Closure", "Pareto k", "reweighted", "x0", "a, 300 rows"})
+  for (const char* part : {"Closure", "Pareto k", "reweighted", "x0", "memory, 300 rows"})
     EXPECT_NE(html.find(part), std::string::npos) << part;
 }
 
