@@ -1,10 +1,9 @@
 #include "cli/checkpoint.h"
 
 #include <filesystem>
-#include <iostream>
 #include <utility>
 
-#include "cli/command.h"
+#include "cli/progress_bar.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/base/version.h"
@@ -34,7 +33,8 @@ bool is_checkpoint(const TensorFile& file) { return file.metadata.count(metadata
 
 CheckpointFile::CheckpointFile(const std::string& model_path, nlohmann::json options,
                                nlohmann::json data, const std::vector<std::string>& companions)
-    : path_(model_path + ".checkpoint"),
+    : model_(model_path),
+      path_(model_path + ".checkpoint"),
       files_({path_}),
       options_(std::move(options)),
       data_(std::move(data)) {
@@ -54,6 +54,10 @@ NamedTensors CheckpointFile::start(bool resume, Progress& progress) const {
   check(!resume || !std::filesystem::exists(before), "there is no ", path_, ", but ", before,
         " of an earlier fit; rename it to ", path_,
         " to go on from it, or start anew without --resume");
+  check(!resume || !std::filesystem::exists(model_), "there is no ", path_, " to go on from, but ",
+        model_,
+        ", as after a finished fit; start anew without --resume, which replaces it when "
+        "the new fit is finished");
   const bool unfinished = exists();
   const std::vector<std::string> aside = set_aside();
   if (resume)
@@ -116,8 +120,7 @@ std::string CheckpointFile::where_it_stands() const {
 }
 
 int CheckpointFile::report_stop(const char* who) const {
-  std::cerr << who << ": interrupted; " << where_it_stands() << std::endl;
-  return exit_interrupted;
+  return interrupted(who, where_it_stands());
 }
 
 }  // namespace dre::cli

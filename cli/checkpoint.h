@@ -27,8 +27,8 @@ class CheckpointFile final {
 
   /// What a run starts from: the state, or nothing where none is wanted or there is none, with a
   /// warning where that may surprise; what an earlier fit left is then set aside, as NAME.before.
-  /// Usage error where the options differ, or where only such a state could be meant; data error
-  /// where the data or the file itself differ.
+  /// Usage error where the options differ, where only such a state could be meant, or where there
+  /// is none but a model; data error where the data or the file itself differ.
   NamedTensors start(bool resume, Progress& progress) const;
 
   /// The fit is finished: nobody will go on from its state, or from one that it set aside.
@@ -46,7 +46,7 @@ class CheckpointFile final {
   std::vector<std::string> existing(const std::string& ending) const;
   std::vector<std::string> set_aside() const;
 
-  std::string path_;
+  std::string model_, path_;
   std::vector<std::string> files_;  ///< the checkpoint and its companions
   nlohmann::json options_, data_;
 };

@@ -148,11 +148,8 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   const Sides sides = load_sides(config.sides, config.compare.fit.seed);
   const StopSignals signals;
   const CompareResult result = compare(sides, config.compare, progress);
-  if (result.interrupted) {
-    std::cerr << who << ": interrupted; nothing was written" << std::endl;
-    return exit_interrupted;
-  }
-  for (const auto& [code, message] : result.warnings) progress.warn(code, message);
+  if (result.interrupted) return interrupted(who, "nothing was written");
+  progress.warn(result.warnings);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   write_result(config.output, formatted(result, flags.format_for(config.output), elapsed.count()));
   if (!config.report.empty()) write_page(config.report, report::compare_page(result), progress);

@@ -8,6 +8,8 @@
 namespace dre::cli {
 
 int fit_ebm_action(int argc, char** argv);
+int eval_ebm_action(int argc, char** argv);
+int sample_ebm_action(int argc, char** argv);
 
 /// "1.024 ± 0.002"
 std::string bits_text(const Bits& bits);

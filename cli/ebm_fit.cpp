@@ -54,13 +54,18 @@ DensityPtr noise_of(const FitConfig& config, const MnistSplit& data, const Conte
   return density;
 }
 
+/// Options that a fit which goes on must have again.
+nlohmann::json deciding(const FitConfig& config) {
+  nlohmann::json options = to_json(config.fit);
+  options.update({{"noise", config.noise}, {"seed", config.machine.seed}});
+  return options;
+}
+
 /// What a fit that goes on must find as it was.
 nlohmann::json origin_of(const FitConfig& config, const MnistSplit& data) {
   const std::string& file = config.noise_model;
-  return {{"noise", config.noise},
-          {"noise_model", file.empty() ? "" : file_checksum(file)},
-          {"images", tensor_checksum(data.train)},
-          {"seed", config.machine.seed}};
+  return {{"noise_model", file.empty() ? "" : file_checksum(file)},
+          {"images", tensor_checksum(data.train)}};
 }
 
 /// The looks of a fit, one JSON object a line, as it runs. A fit that goes on from `steps` keeps
@@ -151,7 +156,7 @@ int fit_ebm_action(int argc, char** argv) {
   const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
   EnergyModel model(noise_of(config, data, context), config.fit.model, context, frame);
   const nlohmann::json origin = origin_of(config, data);
-  CheckpointFile checkpoint(config.out, to_json(config.fit), origin, {log_path, grid});
+  CheckpointFile checkpoint(config.out, deciding(config), origin, {log_path, grid});
   EnergyFitCalls calls;
   calls.resume = checkpoint.start(resume, progress);
   Log log(log_path, calls.resume.empty() ? 0 : at(calls.resume, "steps").item<int64_t>());

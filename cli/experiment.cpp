@@ -74,6 +74,7 @@ std::string with_size(const std::string& name, const ExperimentConfig& config) {
 
 std::string command_line(const std::string& name, const ExperimentConfig& config) {
   std::string out = text("dre experiment run ", name, config.quick ? " --quick" : "");
+  if (!config.data.empty()) out += " --data " + shell_word(config.data);
   if (config.seeds > 0) out += text(" --seeds ", config.seeds);
   if (config.sweep) out += " --sweep";
   if (config.minutes > 0) out += text(" --minutes ", config.minutes);
@@ -153,13 +154,9 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
       *experiment, settings,
       {cells, config.only, config.device, config.jobs, config.processors.threads, config.earlier},
       progress);
-  if (done.interrupted) {
-    std::cerr << who << ": interrupted; "
-              << (cells.empty() ? "nothing was kept: give --out FOLDER"
-                                : "the same command goes on with the next cell")
-              << std::endl;
-    return exit_interrupted;
-  }
+  if (done.interrupted)
+    return interrupted(who, cells.empty() ? "nothing was kept: give --out FOLDER"
+                                          : "the same command goes on with the next cell");
   const Written result = describe_run(name, *experiment, config, settings, done);
   if (!config.out.empty())
     write_folder(text(config.out, "/", with_size(name, config)), result, done.cells, quiet);

@@ -136,14 +136,14 @@ int run(const Arguments& arguments) {
   check_out(config.out, config.sides);
   device_by_name(config.fit.device);
   const Sides sides = load_sides(config.sides, config.fit.seed);
-  for (const auto& [code, message] : sides.warnings) progress.warn(code, message);
+  progress.warn(sides.warnings);
   CheckpointFile checkpoint(config.out, to_json(config.fit), sides.description);
   const StopSignals signals;
   FitResult result = run_training(config, sides, checkpoint, arguments.resume, progress);
   if (result.interrupted) return checkpoint.report_stop(who);
   warn_of_training(result, progress);
   const Diagnostics found = diagnose_fit(result, sides, config.fit, progress);
-  for (const auto& [code, message] : found.warnings) progress.warn(code, message);
+  progress.warn(found.warnings);
   nlohmann::json& record = result.estimator.record;
   record = make_record(config, sides, result);
   record["diagnostics"] = to_json(found);

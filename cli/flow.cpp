@@ -1,8 +1,6 @@
 /// dre flow: normalised densities. fit, eval, sample.
 #include "cli/flow.h"
 
-#include <iostream>
-
 #include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/flow_data.h"
@@ -77,10 +75,7 @@ int eval(int argc, char** argv) {
   Tensor bits = torch::zeros({rows.size(0)}, torch::kFloat64);
   for (int64_t draw = 0; draw < config.draws; ++draw) {
     const Tensor judged = flow_bits(*density, rows, generator, progress);
-    if (judged.size(0) < rows.size(0)) {
-      std::cerr << who << ": interrupted; nothing was measured to its end" << std::endl;
-      return exit_interrupted;
-    }
+    if (judged.size(0) < rows.size(0)) return interrupted(who, "nothing was measured to its end");
     bits += judged;
   }
   const Tensor bad = at::isfinite(bits).logical_not().nonzero();

@@ -49,8 +49,9 @@ std::string estimator_info(const std::string& path, const nlohmann::json& json) 
   for (const auto& member : estimator.members())
     weights += member.score->network().parameters().count();
   return summary(estimator.record) + summary_line("transforms", transforms(estimator)) +
-         summary_line("weights", text(weights, " in ", estimator.members().size(),
-                                      estimator.members().size() == 1 ? " network" : " networks")) +
+         summary_line("parameters",
+                      text(weights, " in ", estimator.members().size(),
+                           estimator.members().size() == 1 ? " network" : " networks")) +
          origin(json);
 }
 
@@ -71,13 +72,18 @@ std::string energy_info(const std::string& path, const nlohmann::json& json) {
   std::string out = summary_line("energy model", text(options.objective, " from the noise model ",
                                                       file.model->noise().name())) +
                     summary_line("bridge", options.bridge) +
-                    summary_line("weights", text(file.model->network().parameters().count())) +
+                    summary_line("parameters", text(file.model->network().parameters().count())) +
                     summary_line("steps", text(file.record.value("steps", int64_t{0})));
   const nlohmann::json looks = file.record.value("looks", nlohmann::json::array());
-  const auto direct = nlohmann::json::json_pointer("/validation/direct");
-  if (!looks.empty() && looks.back().contains(direct) && looks.back()[direct].is_object())
-    out +=
-        summary_line("validation", text("direct ", measured_text(looks.back()[direct]), " bits"));
+  std::string validation;
+  for (const char* figure : {"direct", "flow"}) {
+    const nlohmann::json::json_pointer place(text("/validation/", figure));
+    if (looks.empty() || !looks.back().contains(place) || !looks.back()[place].is_object())
+      continue;
+    validation += text(validation.empty() ? "" : ", ", figure, " ",
+                       measured_text(looks.back()[place]), " bits");
+  }
+  if (!validation.empty()) out += summary_line("validation", validation);
   return out + origin(json);
 }
 

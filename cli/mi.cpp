@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <numbers>
 
 #include "cli/command.h"
@@ -82,13 +81,10 @@ int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
   const Groups groups = load_groups(config.groups, dx, dy, config.information.fit.seed);
   check_data(config.pointwise.empty() || !groups.sampled, "not all rows fit into --max-rows ",
              config.groups.max_rows, ", and --pointwise writes one number for each; raise it");
-  for (const auto& [code, message] : groups.warnings) progress.warn(code, message);
+  progress.warn(groups.warnings);
   const StopSignals signals;
   const MutualInformation found = mutual_information(groups, config.information, progress);
-  if (found.interrupted) {
-    std::cerr << who << ": interrupted; nothing was written" << std::endl;
-    return exit_interrupted;
-  }
+  if (found.interrupted) return interrupted(who, "nothing was written");
   const double scale = config.unit == "bits" ? 1 / std::numbers::ln2 : 1;
   if (!config.pointwise.empty()) {
     const auto writer = open_writer(config.pointwise, {"pointwise"});

@@ -5,19 +5,38 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <ctime>
 #include <iostream>
 #include <utility>
 
+#include "cli/command.h"
 #include "dre/base/error.h"
 
 namespace dre::cli {
 namespace {
 
-// A signal handler can reach nothing else.
-volatile sig_atomic_t stop_flag = 0;
+// Milliseconds of a clock that never goes back, 0 before a request. Two threads may be in the
+// handler at once, which can reach nothing else.
+std::atomic<int64_t> stop_requested_at = 0;
+static_assert(std::atomic<int64_t>::is_always_lock_free);
 
-void request_stop(int) { stop_flag = 1; }
+int64_t milliseconds_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{1000} * now.tv_sec + now.tv_nsec / 1'000'000;
+}
+
+/// Of signals within a second only the first counts: timeout and service managers send one to the
+/// process and one to its group, and both mean the same.
+void request_stop(int signal) {
+  const int64_t now = milliseconds_now();
+  int64_t first = 0;
+  if (stop_requested_at.compare_exchange_strong(first, now) || now < first + 1000) return;
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
 
 size_t terminal_width() {
   winsize size{};
@@ -34,18 +53,25 @@ std::string clock_time(double seconds) {
 }  // namespace
 
 StopSignals::StopSignals() {
-  stop_flag = 0;
+  stop_requested_at = 0;
   struct sigaction action {};
   action.sa_handler = request_stop;
-  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
 }
 
 StopSignals::~StopSignals() {
+  // The second of two signals may come while the process is on its way out.
+  if (requested()) return;
   for (const int signal : {SIGINT, SIGTERM}) ::signal(signal, SIG_DFL);
 }
 
-bool StopSignals::requested() { return stop_flag != 0; }
+bool StopSignals::requested() { return stop_requested_at != 0; }
+
+int interrupted(const std::string& who, const std::string& left) {
+  std::cerr << who << ": interrupted; " << left << std::endl;
+  return exit_interrupted;
+}
 
 ProgressBar::ProgressBar(std::string who, bool quiet)
     : who_(std::move(who)), quiet_(quiet), shows_bar_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
@@ -89,6 +115,10 @@ void ProgressBar::warn(const std::string& code, const std::string& message) {
   if (quiet_) return;
   clear();
   std::cerr << who_ << ": warning: " << message << " [" << code << "]" << std::endl;
+}
+
+void ProgressBar::warn(const std::vector<Warning>& warnings) {
+  for (const auto& [code, message] : warnings) warn(code, message);
 }
 
 void ProgressBar::clear() {

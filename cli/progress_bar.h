@@ -11,7 +11,8 @@
 
 namespace dre::cli {
 
-/// While it lives, the first SIGINT or SIGTERM is a request to stop, and the second one kills.
+/// While it lives, the first SIGINT or SIGTERM is a request to stop; from a second later on, also
+/// after its end, another one kills.
 class StopSignals final {
  public:
   StopSignals();
@@ -21,6 +22,9 @@ class StopSignals final {
 
   static bool requested();
 };
+
+/// Tells on standard error that a stop ended the work, and what is left of it; the exit code.
+int interrupted(const std::string& who, const std::string& left);
 
 class ProgressBar final : public Progress {
  public:
@@ -32,6 +36,7 @@ class ProgressBar final : public Progress {
   void advance(int64_t done, const std::string& note) override;
   void end() override { clear(); }
   void warn(const std::string& code, const std::string& message) override;
+  void warn(const std::vector<Warning>& warnings);
   bool stop_requested() override { return StopSignals::requested(); }
 
   const std::vector<Warning>& warnings() const { return warnings_; }

@@ -1,6 +1,5 @@
 /// dre ratio: log-ratios of the rows of a file, a block at a time.
 #include <algorithm>
-#include <iostream>
 
 #include "cli/command.h"
 #include "cli/flags.h"
@@ -169,10 +168,9 @@ int run(const RatioConfig& config, bool quiet) {
   const auto writer = open_writer(config.output, rate.columns());
   ProgressBar progress(who, quiet);
   Counts counts;
-  if (!stream(*reader, *writer, estimator, rate, input_name(config.input), progress, counts)) {
-    std::cerr << who << ": interrupted after " << counts.rows << " rows" << std::endl;
-    return exit_interrupted;
-  }
+  if (!stream(*reader, *writer, estimator, rate, input_name(config.input), progress, counts))
+    return interrupted(who, text(counts.rows, " rows were rated",
+                                 config.output == "-" ? "" : ", nothing was written"));
   return judge(counts, progress);
 }
 

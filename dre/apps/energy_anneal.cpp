@@ -39,12 +39,8 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
   return {at::cat(z), at::cat(log_determinant), at::cat(bits)};
 }
 
-/// The mean over all images of what is known of some: the unnormalised bits, known of all, carry
-/// it over. all: [n]; some: [m], of the images `rows` among them.
-Bits carried_over(const Tensor& all, const Tensor& some, const Tensor& rows) {
-  if (rows.size(0) == all.size(0)) return mean_bits(some);
-  const Bits base = mean_bits(all), shift = mean_bits(some - all.index_select(0, rows));
-  return {base.value + shift.value, std::hypot(base.error, shift.error)};
+Bits sum(const Bits& one, const Bits& other) {
+  return {one.value + other.value, std::hypot(one.error, other.error)};
 }
 
 /// `count` of `all` rows, evenly spread: [count], int64, host.
@@ -76,6 +72,8 @@ EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& ba
   return report;
 }
 
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
 }  // namespace
 
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
@@ -103,12 +101,17 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const double nats = static_cast<double>(d) * std::log(2.0);
   report = plain_figures(forward, backward);
   report.samples = model.space().of_latent(forward.points);
-  report.ais = mean_bits(images.bits);
-  report.ais.value += forward.log_normaliser / nats;
-  report.ais.error = std::hypot(report.ais.error, forward.standard_error / nats);
   const Tensor back =
       images.log_determinant.index_select(0, rows_there).to(backward.values.options());
-  report.raise = carried_over(images.bits, bits_per_dimension(backward.values, back, d), rows);
+  const Tensor annealed = bits_per_dimension(backward.values, back, d);
+  // What the images share cancels in the difference of the bounds; the unnormalised bits, known of
+  // all images, carry RAISE over to them.
+  const Bits base = mean_bits(images.bits);
+  const Bits below{forward.log_normaliser / nats, forward.standard_error / nats};
+  const Bits above = mean_bits(annealed - images.bits.index_select(0, rows));
+  report.ais = sum(base, below);
+  report.raise = some == all ? mean_bits(annealed) : sum(base, above);
+  report.crossing = sum(below, {-above.value, above.error});
   return report;
 }
 
@@ -116,7 +119,6 @@ std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t d
   constexpr double noticed_bits = 0.01, few_chains = 3;
   const double nats = static_cast<double>(dimension) * std::log(2.0);
   const double surely = report.log_normaliser - 3 * report.log_normaliser_error;
-  const auto rounded = [](double value) { return std::round(value * 1000) / 1000; };
   std::vector<Warning> warnings;
   // Z by AIS is right on average, so that it is hardly ever far too large; it may be too small.
   if (surely > noticed_bits * nats)
@@ -130,7 +132,22 @@ std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t d
         {"few-chains", text("AIS hangs on ", rounded(report.effective_chains),
                             " of its chains: its error is larger than the one shown; give more "
                             "--anneal-steps or --chains")});
+  if (report.crossing.value > 3 * report.crossing.error)
+    warnings.push_back(
+        {"crossed-bounds", text("AIS, a lower bound, is ", rounded(report.crossing.value),
+                                " bits above RAISE, about an upper one: annealing was too fast, "
+                                "or a few chains misled it; give more --anneal-steps")});
   return warnings;
+}
+
+std::vector<Warning> judge_doubling(const EnergyAnnealReport& once,
+                                    const EnergyAnnealReport& twice) {
+  const double change = twice.log_normaliser - once.log_normaliser;
+  const double error = std::hypot(once.log_normaliser_error, twice.log_normaliser_error);
+  if (std::abs(change) <= 3 * error) return {};
+  return {{"few-temperatures",
+           text("twice as many temperatures change log Z by ", rounded(change),
+                " nats, more than its errors: annealing is too fast; give more --anneal-steps")}};
 }
 
 nlohmann::json to_json(const EnergyAnnealReport& report) {
@@ -138,6 +155,8 @@ nlohmann::json to_json(const EnergyAnnealReport& report) {
           {"images_annealed_backwards", report.raise_rows},
           {"ais", {{"value", report.ais.value}, {"standard_error", report.ais.error}}},
           {"raise", {{"value", report.raise.value}, {"standard_error", report.raise.error}}},
+          {"ais_less_raise",
+           {{"value", report.crossing.value}, {"standard_error", report.crossing.error}}},
           {"log_normaliser",
            {{"value", report.log_normaliser}, {"standard_error", report.log_normaliser_error}}},
           {"effective_chains", report.effective_chains},

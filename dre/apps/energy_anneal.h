@@ -9,8 +9,9 @@ namespace dre {
 
 struct EnergyAnnealReport {
   int64_t steps = 0, raise_rows = 0;
-  Bits ais;    ///< direct bits of all images plus the normaliser's; error of both
-  Bits raise;  ///< of the images annealed backwards, carried over to all by their direct bits
+  Bits ais;       ///< direct bits of all images plus the normaliser's; error of both
+  Bits raise;     ///< of the images annealed backwards, carried over to all by their direct bits
+  Bits crossing;  ///< AIS less RAISE, without the spread over images that both share
   double log_normaliser = 0, log_normaliser_error = 0, effective_chains = 0;
   double ais_acceptance = 0, raise_acceptance = 0;
   bool finished = true;
@@ -24,8 +25,13 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyAnnealOptions& anneal, at::Generator& generator,
                                  Progress& progress);
 
-/// Direct bits that leave out a large normaliser, and an estimate that hangs on a chain or two.
+/// Direct bits that leave out a large normaliser, an estimate that hangs on a chain or two, and a
+/// lower bound that is above the upper one.
 std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension);
+
+/// Twice as many temperatures that move the normaliser by more than its errors.
+std::vector<Warning> judge_doubling(const EnergyAnnealReport& once,
+                                    const EnergyAnnealReport& twice);
 
 nlohmann::json to_json(const EnergyAnnealReport& report);
 

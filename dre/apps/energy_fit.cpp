@@ -365,9 +365,11 @@ void EnergyFitOptions::check() const {
 }
 
 nlohmann::json to_json(const EnergyLook& look) {
+  nlohmann::json validation = to_json(look.report);
+  validation.erase("corrected");  // the correction comes after training
   return {
       {"step", look.step}, {"seconds", look.seconds}, {"training_seconds", look.training_seconds},
-      {"rate", look.rate}, {"loss", look.loss},       {"validation", to_json(look.report)}};
+      {"rate", look.rate}, {"loss", look.loss},       {"validation", validation}};
 }
 
 DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& context) {

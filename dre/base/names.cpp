@@ -30,14 +30,17 @@ std::string comma_list(const std::vector<std::string>& names) {
 }
 
 std::string shell_list(const std::vector<std::string>& names) {
-  const std::string list = comma_list(names);
+  return shell_word(comma_list(names));
+}
+
+std::string shell_word(const std::string& word) {
   const auto is_plain = [](unsigned char letter) {
     return std::isalnum(letter) != 0 || letter >= 0x80 ||
            std::string_view("_-.,:/+@%").find(static_cast<char>(letter)) != std::string_view::npos;
   };
-  if (std::all_of(list.begin(), list.end(), is_plain)) return list;
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
   std::string quoted = "'";
-  for (const char letter : list) quoted += letter == '\'' ? "'\\''" : std::string(1, letter);
+  for (const char letter : word) quoted += letter == '\'' ? "'\\''" : std::string(1, letter);
   return quoted + "'";
 }
 

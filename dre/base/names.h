@@ -19,6 +19,9 @@ std::string comma_list(const std::vector<std::string>& names);
 /// The same for a shell, in single quotes where it needs them.
 std::string shell_list(const std::vector<std::string>& names);
 
+/// In quotes where a shell needs them.
+std::string shell_word(const std::string& word);
+
 /// Back from `comma_list`; nothing where quotes are left open.
 std::optional<std::vector<std::string>> split_comma_list(const std::string& list);
 

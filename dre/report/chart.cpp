@@ -60,6 +60,12 @@ Json category(const std::string& field, const std::string& title) {
   return out;
 }
 
+Json dashes(const std::string& field, const std::string& title) {
+  Json out = category(field, title);
+  out["legend"] = {{"symbolType", "stroke"}};
+  return out;
+}
+
 Json layer(Json mark, Json encoding) {
   return {{"mark", std::move(mark)}, {"encoding", std::move(encoding)}};
 }

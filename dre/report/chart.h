@@ -31,6 +31,9 @@ Json log_quantity(const std::string& field, const std::string& title);
 /// A field of names as a colour with a legend, or on an axis; names keep the order of the data.
 Json category(const std::string& field, const std::string& title = "");
 
+/// A category told by the dashes of a line, which its legend shows.
+Json dashes(const std::string& field, const std::string& title = "");
+
 /// {"mark": mark, "encoding": encoding}; a mark is a name or an object.
 Json layer(Json mark, Json encoding);
 

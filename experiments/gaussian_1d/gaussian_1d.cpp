@@ -189,7 +189,7 @@ class Gaussian1d final : public Experiment {
     const Json encoding = {{"x", report::quantity("x", "x")},
                            {"y", report::quantity("log r", "log q(x) / p(x)")},
                            {"color", report::category("curve")},
-                           {"strokeDash", report::category("curve")}};
+                           {"strokeDash", report::dashes("curve")}};
     return {text("Log-ratio over x, ", task.row),
             "Estimate by integration of the learned time score, seed 0, over the truth.",
             report::chart_spec(

@@ -79,14 +79,21 @@ class Mnist final : public Experiment {
     const FitPlan fit = fit_plans(settings).front();
     const AnnealPlan plan = anneal_plan(fit, false, settings);
     const Rows& rows = fit.noise.rows;
-    return {
+    std::vector<std::string> out;
+    if (settings.size == Size::quick)
+      out.push_back(
+          "A quick run: small models of few images, trained for seconds. Its figures show that "
+          "everything runs, and nothing else; what is said below of the paper's network, batch and "
+          "minutes is of the full run.");
+    const std::vector<std::string> usual = {
         text("Training sees ", rows.train,
              " images with fresh noise at every step, looks and the correction a part of ",
              rows.validation, " others (velocity moments ", fit.fit.looks.rows, " and ",
              4 * fit.fit.looks.rows, "), and the figures are of ", rows.test,
              " test images, each with one draw of the noise. Errors are one standard error over "
-             "images. Between images training draws from a few thousand images of the noise model, "
-             "renewed bit by bit. Convolutions run in bfloat16 where there is CUDA; in annealing "
+             "images, or over seeds where there are several. Between images training draws from a "
+             "store of images of the noise model, renewed bit by bit. Convolutions run in bfloat16 "
+             "where there is CUDA; in annealing "
              "only those that drive the chains, or none (NCE, TRE)."),
         text("log r is the integral over time by ", fit.evaluate.nodes,
              " Gauss–Legendre nodes, between images by as many on each side. AIS and RAISE refer "
@@ -105,6 +112,8 @@ class Mnist final : public Experiment {
         "paths of the samples (no boundary terms, no derivative over time), times drawn evenly.",
         "NCE and TRE here are classifiers on the paper's U-Net without time, trained for a few "
         "minutes; the paper's figures for them are of larger networks."};
+    out.insert(out.end(), usual.begin(), usual.end());
+    return out;
   }
 };
 

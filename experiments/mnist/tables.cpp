@@ -162,7 +162,8 @@ report::Table anneal_table(const Settings& settings, const Results& results) {
       "fast. Where about one chain counts, the error of AIS is larger than the one shown. The last "
       "columns are how far log r with ",
       any.evaluate.nodes,
-      " nodes, to which direct bits, AIS and RAISE refer, is from that with twice as many: root "
+      " nodes, to which AIS and RAISE refer, and direct bits of a full run, is from that with "
+      "twice as many: root "
       "mean square over images, and mean; where it is positive, they come out too low, by 0.0018 "
       "bits for each nat.");
   return table;
@@ -205,7 +206,7 @@ report::Chart training_chart(const Settings& settings, const Results& results) {
                                         {{"x", report::quantity("minutes", "minutes of training")},
                                          {"y", report::quantity("bits", "bits per dimension")},
                                          {"color", report::category("method")},
-                                         {"strokeDash", report::category("estimate")}})},
+                                         {"strokeDash", report::dashes("estimate")}})},
                          270, 240);
   return {"Validation bits against minutes of training",
           "Averaged weights, seed 0, without the correction that the end of training adds; direct, "

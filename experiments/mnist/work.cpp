@@ -205,6 +205,9 @@ Json run_noise(const NoisePlan& plan, const Place& place, const Context& context
   Json result = {{"bits", bits_json(mean_bits(flow_bits(*file.density, test, generator)))}};
   for (const char* field : {"steps", "minutes", "status"})
     if (file.record.contains(field)) result[field] = file.record[field];
+  // As dre flow fit keeps them.
+  if (const auto steps = Json::json_pointer("/training/steps"); file.record.contains(steps))
+    result["steps"] = file.record[steps];
   const int64_t shown = pictures_across * pictures_across;
   result["picture"] = picture(to_pixels(file.density->sample(shown, generator)));
   return result;

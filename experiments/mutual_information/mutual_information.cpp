@@ -232,7 +232,7 @@ class MutualInformation final : public Experiment {
                            {{"x", x},
                             {"y", y},
                             {"color", colour},
-                            {"strokeDash", report::category("rows", "rows")}}),
+                            {"strokeDash", report::dashes("rows", "rows")}}),
              report::layer({{"type", "rule"}},
                            {{"x", x}, {"y", low}, {"y2", {{"field", "high"}}}, {"color", colour}})},
             560, 380)};

@@ -54,6 +54,9 @@ TEST(EnergyAnnealing, AnnealingAgreesOnTheNoiseModel) {
       anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
   EXPECT_NEAR(report.log_normaliser, 0, 1e-5);
   EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
+  EXPECT_NEAR(report.crossing.value, 0, 1e-5);
+  EXPECT_LT(report.crossing.error, 1e-5);  // that of each bound is the images'
+  EXPECT_GT(report.ais.error, 1e-3);
 }
 
 /// e^5 times the density of the noise model: what is too much shows in log Z, and is taken off
@@ -95,6 +98,22 @@ TEST(EnergyAnnealing, AnEstimateOfOneChainIsTold) {
   const auto warnings = judge_annealing(report, 784);
   ASSERT_EQ(warnings.size(), 1);
   EXPECT_EQ(warnings[0].code, "few-chains");
+}
+
+TEST(EnergyAnnealing, FastAnnealingIsTold) {
+  EnergyAnnealReport report;
+  report.effective_chains = 50;
+  report.crossing = {0.0029, 0.001};
+  EXPECT_TRUE(judge_annealing(report, 784).empty());
+  report.crossing.value = 0.0031;
+  ASSERT_EQ(judge_annealing(report, 784).size(), 1);
+  EXPECT_EQ(judge_annealing(report, 784)[0].code, "crossed-bounds");
+  EnergyAnnealReport twice = report;
+  twice.log_normaliser = 0.8, twice.log_normaliser_error = 0.2, report.log_normaliser_error = 0.2;
+  EXPECT_TRUE(judge_doubling(report, twice).empty());
+  twice.log_normaliser = 0.9;
+  ASSERT_EQ(judge_doubling(report, twice).size(), 1);
+  EXPECT_EQ(judge_doubling(report, twice)[0].code, "few-temperatures");
 }
 
 /// A stop ends every stage: the energies of the images, the pilot runs, both annealings.

@@ -31,6 +31,9 @@ TEST(Names, ListsForAShell) {
   EXPECT_EQ(shell_list({"a", "Größe"}), "a,Größe");
   EXPECT_EQ(shell_list({"income, USD", "b"}), "'\"income, USD\",b'");
   EXPECT_EQ(shell_list({"it's"}), "'it'\\''s'");
+  EXPECT_EQ(shell_word("some/folder"), "some/folder");
+  EXPECT_EQ(shell_word("my files"), "'my files'");
+  EXPECT_EQ(shell_word(""), "''");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -63,11 +64,26 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
   const Arguments by_ais = {"--nodes",     "2", "--anneal-steps", "2",
                             "--leapfrogs", "1", "--pilot-steps",  "1"};
   for (const std::string way : {"flow", "ais"}) {
-    ebm("sample",
-        Arguments{"--model", "m.safetensors", "--out", way + ".png", "--by", way, "--count", "2"} +
-            (way == "flow" ? by_flow : by_ais));
+    const auto told = nlohmann::json::parse(
+        ebm("sample", Arguments{"--model", "m.safetensors", "--out", way + ".png", "--by", way,
+                                "--count", "2", "--format", "json"} +
+                          (way == "flow" ? by_flow : by_ais)));
+    EXPECT_EQ(told["images"], 2);
+    EXPECT_EQ(told.contains("acceptance"), way == "ais");
     EXPECT_TRUE(directory.read(way + ".png").starts_with("\x89PNG")) << way;
   }
+  // The same noise for n and 2n temperatures: only log Z parts them.
+  const auto annealed = nlohmann::json::parse(ebm(
+      "eval",
+      Arguments{"--model", "m.safetensors", "--data", mnist, "--rows", "4", "--anneal",
+                "--anneal-rows", "2", "--chains", "2", "--flow-steps", "1", "--format", "json"} +
+          by_ais));
+  const auto ais = [&](const char* run) {
+    const auto& found = annealed[run];
+    return found["ais"]["value"].get<double>() -
+           found["log_normaliser"]["value"].get<double>() / (784 * std::log(2.0));
+  };
+  EXPECT_NEAR(ais("annealed"), ais("annealed_doubled"), 1e-6);
   const Outcome table =
       run_tool(directory, {"ebm", "sample", "--model", "m.safetensors", "--out", "s.csv"});
   EXPECT_EQ(table.code, 2);
@@ -78,7 +94,8 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
   expect_contains(one.err, {"--anneal", "--rows"});
   const Outcome info = run_tool(directory, {"info", "m.safetensors"});
   expect_fine(info);
-  expect_contains(info.out, {"velocity from the noise model gaussian", "10", "written by"});
+  expect_contains(info.out,
+                  {"velocity from the noise model gaussian", "10", ", flow ", "written by"});
   const Arguments sample = {"ebm",   "sample",   "--model", "m.safetensors",
                             "--out", "late.png", "--count", "2"};
   for (const Arguments& way : {Arguments{"--by", "ais", "--anneal-steps", "1000000"},
@@ -115,11 +132,17 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   for (const char* file : {"m.log.jsonl", "m.checkpoint"})
     std::filesystem::rename(directory.path(file + std::string(".before")), directory.path(file));
   EXPECT_EQ(directory.read("m.log.jsonl"), before);
+  const Outcome other = run_tool(directory, fit + Arguments{"--resume", "--seed", "1"});
+  EXPECT_EQ(other.code, 2);
+  expect_contains(other.err, {"--seed 0", "this one has 1"});
   const Outcome outcome = run_tool(directory, fit + Arguments{"--resume"});
   expect_fine(outcome);
   const auto record = nlohmann::json::parse(outcome.out);
   std::string looks;
-  for (const auto& look : record["looks"]) looks += look.dump() + "\n";
+  for (const auto& look : record["looks"]) {
+    looks += look.dump() + "\n";
+    EXPECT_FALSE(look["validation"].contains("corrected"));  // found after training
+  }
   EXPECT_TRUE(looks.starts_with(before));
   EXPECT_GT(looks.size(), before.size());
   EXPECT_EQ(looks, directory.read("m.log.jsonl"));

@@ -130,7 +130,8 @@ TEST(Ratio, AnInterruptedRunLeavesNothing) {
   process.interrupt();
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.code, 130);
-  expect_contains(outcome.err, {"dre ratio: interrupted after "});
+  expect_contains(outcome.err,
+                  {"dre ratio: interrupted; ", " rows were rated, nothing was written"});
   EXPECT_EQ(directory.list().size(), before);
 }
 

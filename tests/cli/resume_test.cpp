@@ -24,6 +24,29 @@ TEST(Resume, CtrlCEndsWithCode130AndLeavesNoModel) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("m.safetensors")));
 }
 
+/// As timeout does it: one to the process, one to its group.
+TEST(Resume, TwoSignalsAtOnceAreOneRequest) {
+  const Directory directory;
+  write_sides(directory);
+  Process process(directory, long_fit("10000000"));
+  process.interrupt(SIGTERM, 2);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code, 130);
+  expect_contains(outcome.err, {"m.safetensors.checkpoint"});
+  EXPECT_TRUE(std::filesystem::exists(directory.path("m.safetensors.checkpoint")));
+}
+
+TEST(Resume, AFinishedFitIsNotDoneAgain) {
+  const Directory directory;
+  write_sides(directory);
+  expect_fine(run_tool(directory, long_fit("20")));
+  const std::string model = directory.read("m.safetensors");
+  const Outcome again = run_tool(directory, long_fit("20") + Arguments{"--resume"});
+  EXPECT_EQ(again.code, 2);
+  expect_contains(again.err, {"there is no m.safetensors.checkpoint", "as after a finished fit"});
+  EXPECT_TRUE(directory.read("m.safetensors") == model);
+}
+
 TEST(Resume, AnInterruptedFitGoesOnToTheSameBytes) {
   const Directory directory;
   write_sides(directory);

@@ -58,10 +58,14 @@ class Process {
             usage.ru_maxrss};
   }
 
-  /// Waits until the tool handles Ctrl-C, and sends it.
-  void interrupt() {
-    while (!handles(SIGINT)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ::kill(id_, SIGINT);
+  /// Waits until the tool handles Ctrl-C, and sends it, or another signal.
+  void interrupt(int signal = SIGINT, int times = 1) {
+    while (!handles(signal)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < times; ++i) {
+      ::kill(id_, signal);
+      // Two that wait together would be one.
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
   }
 
  private:

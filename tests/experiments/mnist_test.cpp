@@ -120,6 +120,10 @@ TEST_F(MnistExperiment, ANoiseModelMadeElsewhereIsTaken) {
   const RunReport again = run("noise model copula");
   ASSERT_EQ(again.computed, 1);
   EXPECT_FALSE(again.results.find("noise model copula")->contains("steps"));
+  // As dre flow fit keeps its record.
+  save_density(path, *load_density(path).density, {{"training", {{"steps", 7}}}});
+  std::filesystem::remove(out.path("cells/noise_model_copula_seed_0.json"));
+  EXPECT_EQ((*run("noise model copula").results.find("noise model copula"))["steps"], 7);
   std::filesystem::rename(path, out.path("mnist/noise-model-gaussian-seed0.safetensors"));
   const RunReport wrong = run("noise model gaussian");
   ASSERT_EQ(wrong.failures.size(), 1U);

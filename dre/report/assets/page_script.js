@@ -14,7 +14,7 @@
       labelColor: ink, titleColor: ink, domainColor: ink, tickColor: ink, gridColor: ink,
       gridOpacity: 0.15, domainOpacity: 0.5, tickOpacity: 0.5, titleFontWeight: 500, labelFontSize: 11, titleFontSize: 12
     },
-    legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, labelLimit: 260 },
+    legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, labelLimit: 400 },
     header: { labelColor: ink, titleColor: ink, labelFontSize: 12 },
     title: { color: ink },
     text: { color: ink, fill: ink },

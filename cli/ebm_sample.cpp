@@ -1,0 +1,134 @@
+/// dre ebm sample: a grid of images by a fitted energy model.
+#include <algorithm>
+#include <optional>
+
+#include "cli/actions.h"
+#include "cli/command.h"
+#include "cli/ebm.h"
+#include "cli/progress_bar.h"
+#include "cli/summary.h"
+#include "dre/apps/energy_anneal.h"
+#include "dre/apps/energy_flow.h"
+#include "dre/data/output.h"
+#include "dre/data/source.h"
+
+namespace dre::cli {
+namespace {
+
+const char* const who = "dre ebm sample";
+
+struct SampleConfig {
+  std::string model, out;
+  std::string by = "flow";
+  int64_t count = 100;
+  int64_t columns = 10;
+  EnergyEvaluateOptions evaluate;
+  EnergyAnnealOptions anneal;
+  Machine machine;
+
+  void visit(OptionVisitor& v) {
+    v("model", model, {}, "model file of dre ebm fit");
+    v("out", out, {}, "image file to write, samples.png");
+    v("by", by, {"flow", "ais"},
+      "from noise to data by the learned flow, or by annealed Hamiltonian Monte Carlo");
+    v("count", count, at_least(1), "images to draw");
+    v("columns", columns, at_least(1), "images in a row of the grid");
+    v("nodes", evaluate.nodes, between(2, 200),
+      "nodes of the integral over time, between images on each side (ais)");
+    v("flow-steps", evaluate.flow_steps, at_least(1),
+      "Runge-Kutta steps, between images on each side (flow)");
+    v("anneal-steps", anneal.steps, at_least(1), "temperatures (ais)");
+    v("leapfrogs", anneal.leapfrogs, at_least(1), "leapfrog steps of a transition (ais)");
+    v("pilot-steps", anneal.pilot_steps, at_least(1),
+      "temperatures of the pilot run; each takes 5 to 30 transitions (ais)");
+    v("anneal-path", anneal.path, EnergyAnnealOptions::paths(),
+      "densities that the model has learned over time, or powers of the ratio; auto: time where "
+      "the model has a time score and its bridge is not between images (ais)");
+    machine.visit(v);
+  }
+
+  void check(const Flags& flags) const {
+    dre::check(!model.empty(), "--model FILE is missing: what dre ebm fit wrote");
+    dre::check(!out.empty(), "--out FILE is missing: the image to write, samples.png");
+    dre::check(has_ending(out, ".png"), "--out ", out, " must end in .png: a grid of images");
+    if (by == "flow")
+      flags.refuse({"nodes", "anneal-steps", "leapfrogs", "pilot-steps", "anneal-path"},
+                   "--by ais");
+    else
+      flags.refuse({"flow-steps"}, "--by flow");
+  }
+};
+
+struct Drawn {
+  std::optional<Tensor> y;  ///< in the model's space; nothing where a stop was asked for
+  nlohmann::json report = nlohmann::json::object();  ///< what the chains tell of themselves
+};
+
+Drawn draw_by_ais(const EnergyModel& model, SampleConfig config, at::Generator& generator,
+                  Progress& progress) {
+  const torch::NoGradGuard no_grad;
+  const auto where = model.context().options();
+  config.anneal.chains = std::max<int64_t>(2, config.count);
+  const auto tilt = make_tilt(model, config.evaluate, config.anneal);
+  const Route route =
+      pilot_run(*tilt, model.dimension(), config.anneal, where, generator, progress);
+  const AisResult result =
+      ais(*tilt, model.dimension(), route, config.anneal, where, generator, progress);
+  if (!result.finished) return {};
+  return {model.space().of_latent(result.points.slice(0, 0, config.count)),
+          {{"acceptance", result.acceptance},
+           {"effective_chains", result.effective_chains},
+           {"chains", config.anneal.chains},
+           {"log_normaliser", result.log_normaliser},
+           {"log_normaliser_error", result.standard_error}}};
+}
+
+Drawn draw(const EnergyModel& model, const SampleConfig& config, at::Generator& generator,
+           Progress& progress) {
+  if (config.by == "ais") return draw_by_ais(model, config, generator, progress);
+  return {flow_samples(model, config.count, config.evaluate.flow_steps, generator, progress)};
+}
+
+std::string sample_text(const nlohmann::json& report) {
+  std::string lines;
+  if (report.contains("acceptance"))
+    lines = summary_line(
+                "chains",
+                text(report["chains"], ", of which ", short_number(report["effective_chains"]),
+                     " count by their weights; acceptance ", short_number(report["acceptance"]))) +
+            summary_line("log Z",
+                         text(with_error(report["log_normaliser"], report["log_normaliser_error"]),
+                              " nats"));
+  return lines + summary_line("images", text(report["images"])) +
+         summary_line("file", report["file"].get<std::string>());
+}
+
+}  // namespace
+
+int sample_ebm_action(int argc, char** argv) {
+  SampleConfig config;
+  RunFlags run;
+  CLI::App app("Draws images from a fitted energy model.", who);
+  Flags flags(app);
+  if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
+  config.check(flags);
+  check_outputs({config.out}, {config.model});
+  const Context context = config.machine.context();
+  const EnergyFile file = load_energy(config.model, context);
+  check(config.by != "flow" || has_flow(*file.model), config.model,
+        " was trained by the objective '", file.model->options().objective,
+        "' and has no flow; --by ais draws from it");
+  ProgressBar progress(who, run.quiet);
+  const StopSignals signals;
+  auto generator = context.device_generator("samples");
+  Drawn drawn = draw(*file.model, config, generator, progress);
+  if (!drawn.y) return interrupted(who, "no image was written");
+  if (!at::isfinite(*drawn.y).all().item<bool>())
+    fail(Error::Kind::numerical, config.model, " gives no finite images; nothing was written");
+  write_grid(config.out, energy_pixels(*file.model, *drawn.y), config.columns);
+  drawn.report.update({{"images", config.count}, {"file", config.out}});
+  print_result(run.format == "json" ? drawn.report.dump(2) + "\n" : sample_text(drawn.report));
+  return exit_fine;
+}
+
+}  // namespace dre::cli
