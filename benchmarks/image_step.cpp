@@ -16,7 +16,8 @@
 #include <cstdio>
 #include <iostream>
 
-#include "dre/apps/energy_fit.h"
+#include "dre/energy/fit.h"
+#include "dre/energy/noise.h"
 
 namespace dre {
 namespace {

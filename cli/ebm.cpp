@@ -9,8 +9,6 @@
 
 namespace dre::cli {
 
-std::string bits_text(const Bits& bits) { return with_error(bits.value, bits.error); }
-
 void write_grid(const std::string& path, const Tensor& pixels, int64_t columns) {
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(pixels.size(1))));
   save_png(path, image_grid(pixels, side, columns));

@@ -3,16 +3,13 @@
 
 #include <string>
 
-#include "dre/apps/energy_evaluate.h"
+#include "dre/energy/evaluate.h"
 
 namespace dre::cli {
 
 int fit_ebm_action(int argc, char** argv);
 int eval_ebm_action(int argc, char** argv);
 int sample_ebm_action(int argc, char** argv);
-
-/// "1.024 ± 0.002"
-std::string bits_text(const Bits& bits);
 
 /// Square images, [n, pixels], as one picture.
 void write_grid(const std::string& path, const Tensor& pixels, int64_t columns);

@@ -6,8 +6,8 @@
 #include "cli/ebm.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
-#include "dre/apps/energy_anneal.h"
 #include "dre/data/mnist.h"
+#include "dre/energy/anneal.h"
 
 namespace dre::cli {
 namespace {
@@ -52,24 +52,24 @@ struct EvalConfig {
 std::string eval_text(const EnergyReport& report) {
   std::string lines =
       summary_line("images", text(report.rows, ", figures in bits per dimension")) +
-      summary_line("noise model", bits_text(report.noise)) +
+      summary_line("noise model", with_error(report.noise)) +
       summary_line("direct",
-                   text(bits_text(report.direct),
+                   text(with_error(report.direct),
                         ", which believes that the energy is normalised; --anneal tests it")) +
       summary_line("corrected",
-                   text(bits_text(report.corrected), ", ", report.direct_evaluations,
+                   text(with_error(report.corrected), ", ", report.direct_evaluations,
                         report.direct_evaluations == 1 ? " evaluation" : " evaluations"));
   if (report.flow_evaluations > 0)
     lines +=
-        summary_line("direct, exact", text(bits_text(report.direct_exact), ", not corrected")) +
-        summary_line("flow, head", text(bits_text(report.flow_by_variance),
+        summary_line("direct, exact", text(with_error(report.direct_exact), ", not corrected")) +
+        summary_line("flow, head", text(with_error(report.flow_by_variance),
                                         ", divergence by the variance head")) +
-        summary_line("flow, exact", text(bits_text(report.flow), ", exact divergence, ",
+        summary_line("flow, exact", text(with_error(report.flow), ", exact divergence, ",
                                          report.flow_evaluations, " evaluations")) +
-        summary_line("disagreement", bits_text(report.disagreement));
+        summary_line("disagreement", with_error(report.disagreement));
   if (std::isfinite(report.noise_half.value))
     lines += summary_line("noise half",
-                          text(bits_text(report.noise_half),
+                          text(with_error(report.noise_half),
                                ": bits of the noise model by the learned half, less its own"));
   if (report.direct_seconds)
     lines += summary_line("100 log-ratios", text(short_number(*report.direct_seconds), " s"));
@@ -78,11 +78,11 @@ std::string eval_text(const EnergyReport& report) {
 
 std::string anneal_text(const EnergyAnnealReport& report) {
   return summary_line("temperatures", text(report.steps)) +
-         summary_line("AIS", text(bits_text(report.ais), ", a lower bound; log Z ",
-                                  with_error(report.log_normaliser, report.log_normaliser_error),
-                                  " nats, acceptance ", short_number(report.ais_acceptance), ", ",
+         summary_line("AIS", text(with_error(report.ais), ", a lower bound; log Z ",
+                                  with_error(report.log_normaliser), " nats, acceptance ",
+                                  short_number(report.ais_acceptance), ", ",
                                   short_number(report.effective_chains), " chains count")) +
-         summary_line("RAISE", text(bits_text(report.raise), ", about an upper bound; acceptance ",
+         summary_line("RAISE", text(with_error(report.raise), ", about an upper bound; acceptance ",
                                     short_number(report.raise_acceptance)));
 }
 

@@ -9,12 +9,13 @@
 #include "cli/ebm.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
-#include "dre/apps/energy_fit.h"
 #include "dre/base/version.h"
 #include "dre/data/checksum.h"
 #include "dre/data/mnist.h"
 #include "dre/data/output.h"
 #include "dre/density/density_file.h"
+#include "dre/energy/fit.h"
+#include "dre/energy/noise.h"
 
 namespace dre::cli {
 namespace {
@@ -129,8 +130,8 @@ std::string fit_text(const nlohmann::json& record, const EnergyFitResult& result
   if (!result.looks.empty()) {
     const EnergyReport& last = result.looks.back().report;
     const bool flow = last.flow_evaluations > 0;
-    lines += summary_line("validation", text("direct ", bits_text(last.direct), " bits",
-                                             flow ? ", flow " + bits_text(last.flow) : ""));
+    lines += summary_line("validation", text("direct ", with_error(last.direct), " bits",
+                                             flow ? ", flow " + with_error(last.flow) : ""));
   }
   return lines + summary_line("model", out);
 }

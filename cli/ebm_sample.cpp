@@ -1,5 +1,4 @@
 /// dre ebm sample: a grid of images by a fitted energy model.
-#include <algorithm>
 #include <optional>
 
 #include "cli/actions.h"
@@ -7,10 +6,10 @@
 #include "cli/ebm.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
-#include "dre/apps/energy_anneal.h"
-#include "dre/apps/energy_flow.h"
 #include "dre/data/output.h"
 #include "dre/data/source.h"
+#include "dre/energy/anneal.h"
+#include "dre/energy/flow.h"
 
 namespace dre::cli {
 namespace {
@@ -64,23 +63,16 @@ struct Drawn {
   nlohmann::json report = nlohmann::json::object();  ///< what the chains tell of themselves
 };
 
-Drawn draw_by_ais(const EnergyModel& model, SampleConfig config, at::Generator& generator,
+Drawn draw_by_ais(const EnergyModel& model, const SampleConfig& config, at::Generator& generator,
                   Progress& progress) {
-  const torch::NoGradGuard no_grad;
-  const auto where = model.context().options();
-  config.anneal.chains = std::max<int64_t>(2, config.count);
-  const auto tilt = make_tilt(model, config.evaluate, config.anneal);
-  const Route route =
-      pilot_run(*tilt, model.dimension(), config.anneal, where, generator, progress);
-  const AisResult result =
-      ais(*tilt, model.dimension(), route, config.anneal, where, generator, progress);
-  if (!result.finished) return {};
-  return {model.space().of_latent(result.points.slice(0, 0, config.count)),
-          {{"acceptance", result.acceptance},
-           {"effective_chains", result.effective_chains},
-           {"chains", config.anneal.chains},
-           {"log_normaliser", result.log_normaliser},
-           {"log_normaliser_error", result.standard_error}}};
+  const AnnealedSamples drawn =
+      annealed_samples(model, config.count, config.evaluate, config.anneal, generator, progress);
+  if (!drawn.finished) return {};
+  return {drawn.points,
+          {{"chains", drawn.chains},
+           {"effective_chains", drawn.effective_chains},
+           {"acceptance", drawn.acceptance},
+           {"log_normaliser", to_json(drawn.log_normaliser)}}};
 }
 
 Drawn draw(const EnergyModel& model, const SampleConfig& config, at::Generator& generator,
@@ -96,9 +88,7 @@ std::string sample_text(const nlohmann::json& report) {
                 "chains",
                 text(report["chains"], ", of which ", short_number(report["effective_chains"]),
                      " count by their weights; acceptance ", short_number(report["acceptance"]))) +
-            summary_line("log Z",
-                         text(with_error(report["log_normaliser"], report["log_normaliser_error"]),
-                              " nats"));
+            summary_line("log Z", text(measured_text(report["log_normaliser"]), " nats"));
   return lines + summary_line("images", text(report["images"])) +
          summary_line("file", report["file"].get<std::string>());
 }

@@ -12,11 +12,11 @@
 #include "cli/flow_data.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
-#include "dre/apps/energy_fit.h"
 #include "dre/base/names.h"
 #include "dre/data/output.h"
 #include "dre/density/density_file.h"
 #include "dre/density/gaussian_density.h"
+#include "dre/energy/noise.h"
 
 namespace dre::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include "cli/flow_data.h"
 #include "cli/output.h"
 #include "cli/summary.h"
-#include "dre/apps/energy_model.h"
 #include "dre/base/names.h"
 #include "dre/data/description.h"
 #include "dre/density/density_file.h"
+#include "dre/energy/model.h"
 #include "dre/ratio/model_file.h"
 
 namespace dre::cli {

@@ -21,6 +21,10 @@ void write_page(const std::string& path, const report::Page& page, Progress& pro
     progress.warn("no-charts", "this build has no chart library: the page has tables only");
 }
 
+std::string with_error(const Measured& number) {
+  return with_error(number.value, number.standard_error);
+}
+
 std::string short_number(double value) {
   char digits[64];
   std::snprintf(digits, sizeof digits, "%.4g", value + 0.0);  // no -0

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "dre/base/progress.h"
+#include "dre/numeric/measured.h"
 #include "dre/report/page.h"
 
 namespace dre::cli {
@@ -19,6 +20,8 @@ void write_page(const std::string& path, const report::Page& page, Progress& pro
 
 /// "0.512 +- 0.034" with as many digits as the error leaves sense in.
 std::string with_error(double value, double standard_error);
+
+std::string with_error(const Measured& number);
 
 /// Four significant digits.
 std::string short_number(double value);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "dre/apps/warning.h"
 #include "dre/base/progress.h"
+#include "dre/base/warning.h"
 
 namespace dre::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dre/apps/opinions.h"
-#include "dre/apps/warning.h"
+#include "dre/base/warning.h"
 
 namespace dre {
 

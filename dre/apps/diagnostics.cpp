@@ -71,10 +71,6 @@ std::vector<Warning> judge(const Diagnostics& found) {
   return warnings;
 }
 
-nlohmann::json to_json(const Measured& number) {
-  return {{"value", number.value}, {"standard_error", number.standard_error}};
-}
-
 }  // namespace
 
 WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dre/apps/support.h"
-#include "dre/apps/warning.h"
+#include "dre/base/warning.h"
 #include "dre/data/samples.h"
 #include "dre/ratio/correction.h"
 #include "dre/ratio/estimator.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dre/apps/warning.h"
 #include "dre/base/options.h"
+#include "dre/base/warning.h"
 
 namespace dre {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "dre/apps/fit.h"
-#include "dre/apps/warning.h"
+#include "dre/base/warning.h"
 #include "dre/ratio/correction.h"
 
 namespace dre {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "dre/apps/warning.h"
 #include "dre/base/options.h"
+#include "dre/base/warning.h"
 #include "dre/data/copies.h"
 #include "dre/data/encoding_plan.h"
 #include "dre/data/samples.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dre/apps/warning.h"
+#include "dre/base/warning.h"
 #include "dre/data/encoding.h"
 #include "dre/data/samples.h"
 

@@ -39,11 +39,6 @@ Tensor integrated_scores(const TimeScore& score, const Samples& numerator,
 
 }  // namespace
 
-double Measured::shrunk() const {
-  const double noise = 2 * standard_error;
-  return std::abs(value) > noise ? value * (1 - noise * noise / (value * value)) : 0;
-}
-
 RatedRows rated_rows(const Tensor& log_ratio, const Tensor& weight) {
   return {log_ratio, weight.defined() ? weight : torch::ones_like(log_ratio)};
 }

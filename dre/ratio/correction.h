@@ -2,18 +2,10 @@
 #pragma once
 
 #include "dre/data/samples.h"
+#include "dre/numeric/measured.h"
 #include "dre/ratio/path.h"
 
 namespace dre {
-
-/// An estimated number and how sure it is.
-struct Measured {
-  double value, standard_error;
-
-  /// The value shrunk to zero where it is within twice its standard error, and little changed where
-  /// it is far outside: a correction that is itself mostly noise would do more harm than good.
-  double shrunk() const;
-};
 
 /// The number to add to a score's log r.
 ///

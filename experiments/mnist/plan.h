@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "dre/apps/energy_fit.h"
-#include "dre/apps/energy_tilt.h"
 #include "dre/density/flow.h"
+#include "dre/energy/fit.h"
+#include "dre/energy/tilt.h"
 #include "experiments/experiment.h"
 
 namespace dre::experiments::mnist {

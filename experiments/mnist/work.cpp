@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <optional>
 
-#include "dre/apps/energy_anneal.h"
-#include "dre/apps/energy_flow.h"
 #include "dre/base/error.h"
 #include "dre/data/checksum.h"
 #include "dre/data/png.h"
 #include "dre/density/density_file.h"
+#include "dre/energy/anneal.h"
+#include "dre/energy/flow.h"
+#include "dre/energy/log_ratio.h"
+#include "dre/energy/noise.h"
 #include "dre/report/base64.h"
 #include "dre/train/flow_trainer.h"
 #include "experiments/store.h"
@@ -26,8 +28,6 @@ std::string picture(const Tensor& pixels) {
   const Tensor shown = pixels.slice(0, 0, pictures_across * pictures_across);
   return report::base64(png_bytes(image_grid(shown, side, pictures_across)));
 }
-
-Json bits_json(const Bits& bits) { return {{"value", bits.value}, {"standard_error", bits.error}}; }
 
 /// A file of other settings would be replaced by what a cell makes.
 void check_same_plan(const Json& record, const Json& plan, const std::string& path) {
@@ -202,7 +202,7 @@ Json run_noise(const NoisePlan& plan, const Place& place, const Context& context
   stop_here(progress);
   const Tensor test = place.images->split().test.to(context.device);
   auto generator = context.device_generator("evaluation");
-  Json result = {{"bits", bits_json(mean_bits(flow_bits(*file.density, test, generator)))}};
+  Json result = {{"bits", to_json(mean_of(flow_bits(*file.density, test, generator)))}};
   for (const char* field : {"steps", "minutes", "status"})
     if (file.record.contains(field)) result[field] = file.record[field];
   // As dre flow fit keeps them.

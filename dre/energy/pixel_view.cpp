@@ -1,4 +1,4 @@
-#include "dre/apps/pixel_view.h"
+#include "dre/energy/pixel_view.h"
 
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>

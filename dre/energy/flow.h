@@ -2,7 +2,7 @@
 /// and what its divergence says to the log-ratio. Velocity models have one.
 #pragma once
 
-#include "dre/apps/energy_evaluate.h"
+#include "dre/energy/log_ratio.h"
 
 namespace dre {
 

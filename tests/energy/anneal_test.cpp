@@ -1,12 +1,13 @@
-#include "dre/apps/energy_anneal.h"
+#include "dre/energy/anneal.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "dre/base/error.h"
-#include "tests/apps/energy_set.h"
+#include "dre/energy/log_ratio.h"
 #include "tests/density/examples.h"
+#include "tests/energy/energy_set.h"
 #include "tests/support/stop_after.h"
 
 namespace dre {
@@ -52,11 +53,11 @@ TEST(EnergyAnnealing, AnnealingAgreesOnTheNoiseModel) {
   options.nodes = 2;
   const EnergyAnnealReport report =
       anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
-  EXPECT_NEAR(report.log_normaliser, 0, 1e-5);
+  EXPECT_NEAR(report.log_normaliser.value, 0, 1e-5);
   EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
   EXPECT_NEAR(report.crossing.value, 0, 1e-5);
-  EXPECT_LT(report.crossing.error, 1e-5);  // that of each bound is the images'
-  EXPECT_GT(report.ais.error, 1e-3);
+  EXPECT_LT(report.crossing.standard_error, 1e-5);  // that of each bound is the images'
+  EXPECT_GT(report.ais.standard_error, 1e-3);
 }
 
 /// e^5 times the density of the noise model: what is too much shows in log Z, and is taken off
@@ -77,7 +78,7 @@ TEST(EnergyAnnealing, TheNormaliserIsTakenOffTheBits) {
   const EnergyAnnealReport plain = anneal();
   set.model->correction = 5;
   const EnergyAnnealReport raised = anneal();
-  EXPECT_NEAR(raised.log_normaliser, 5, 1e-4);
+  EXPECT_NEAR(raised.log_normaliser.value, 5, 1e-4);
   EXPECT_NEAR(raised.ais.value, plain.ais.value, 1e-5);
   EXPECT_NEAR(raised.raise.value, plain.ais.value, 1e-5);
   EXPECT_TRUE(judge_annealing(plain, set.model->dimension()).empty());
@@ -93,7 +94,7 @@ TEST(EnergyAnnealing, TheNormaliserIsTakenOffTheBits) {
 
 TEST(EnergyAnnealing, AnEstimateOfOneChainIsTold) {
   EnergyAnnealReport report;
-  report.log_normaliser = 8, report.log_normaliser_error = 1;  // 0.0147 bits, 0.0092 of them sure
+  report.log_normaliser = {8, 1};  // 0.0147 bits, 0.0092 of them sure
   report.effective_chains = 1.2;
   const auto warnings = judge_annealing(report, 784);
   ASSERT_EQ(warnings.size(), 1);
@@ -109,9 +110,9 @@ TEST(EnergyAnnealing, FastAnnealingIsTold) {
   ASSERT_EQ(judge_annealing(report, 784).size(), 1);
   EXPECT_EQ(judge_annealing(report, 784)[0].code, "crossed-bounds");
   EnergyAnnealReport twice = report;
-  twice.log_normaliser = 0.8, twice.log_normaliser_error = 0.2, report.log_normaliser_error = 0.2;
+  report.log_normaliser = {0, 0.2}, twice.log_normaliser = {0.8, 0.2};
   EXPECT_TRUE(judge_doubling(report, twice).empty());
-  twice.log_normaliser = 0.9;
+  twice.log_normaliser.value = 0.9;
   ASSERT_EQ(judge_doubling(report, twice).size(), 1);
   EXPECT_EQ(judge_doubling(report, twice)[0].code, "few-temperatures");
 }
@@ -258,8 +259,8 @@ TEST(EnergyAnnealing, BothPathsFindTheSameNormaliser) {
     EXPECT_GT(reports.back().ais_acceptance, 0.3) << path;
     EXPECT_GT(reports.back().effective_chains, 5) << path;
   }
-  const double error = std::hypot(reports[0].log_normaliser_error, reports[1].log_normaliser_error);
-  EXPECT_NEAR(reports[0].log_normaliser, reports[1].log_normaliser, 4 * error);
+  const Measured one = reports[0].log_normaliser, other = reports[1].log_normaliser;
+  EXPECT_NEAR(one.value, other.value, 4 * std::hypot(one.standard_error, other.standard_error));
 }
 
 TEST(EnergyAnnealing, AClassifierHasNoDensitiesInBetween) {
@@ -282,7 +283,7 @@ TEST(EnergyAnnealing, RaiseOfAFewImagesIsCarriedOverToAll) {
       anneal_energy(*set.model, set.validation, options, short_annealing(), generator, silent);
   EXPECT_EQ(report.raise_rows, 8);
   EXPECT_NEAR(report.raise.value, report.ais.value, 1e-5);
-  EXPECT_NEAR(report.raise.error, report.ais.error, 1e-5);
+  EXPECT_NEAR(report.raise.standard_error, report.ais.standard_error, 1e-5);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-#include "dre/apps/energy_model.h"
+#include "dre/energy/model.h"
 
 #include <cmath>
 #include <utility>
 
-#include "dre/apps/pixel_view.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/bridge/curves.h"
@@ -11,6 +10,7 @@
 #include "dre/bridge/noise.h"
 #include "dre/data/description.h"
 #include "dre/density/density_file.h"
+#include "dre/energy/pixel_view.h"
 #include "dre/network/residual_unet.h"
 #include "dre/network/unet.h"
 #include "dre/score/classifiers.h"

@@ -1,4 +1,4 @@
-#include "dre/apps/energy_flow.h"
+#include "dre/energy/flow.h"
 
 #include <algorithm>
 

@@ -1,13 +1,14 @@
-#include "dre/apps/energy_fit.h"
+#include "dre/energy/fit.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
-#include "dre/apps/energy_flow.h"
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
-#include "dre/density/gaussian_density.h"
+#include "dre/energy/flow.h"
+#include "dre/energy/log_ratio.h"
+#include "dre/energy/noise_points.h"
 #include "dre/objective/velocity.h"
 #include "dre/times/binned_history.h"
 #include "dre/train/adam.h"
@@ -19,9 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Blocks of the noise model's images that are kept for batches, one of which is renewed after so
-/// many steps, and how many batches a block would fill.
-constexpr int64_t noise_blocks = 8, steps_between_renewals = 50, batches_a_block = 4;
+constexpr int64_t steps_between_renewals = 50;  // of a block of the noise model's images
 
 std::unique_ptr<Objective> energy_objective(const EnergyModel& model, const std::string& matching) {
   const std::string& name = model.options().objective;
@@ -33,51 +32,6 @@ std::unique_ptr<Objective> energy_objective(const EnergyModel& model, const std:
   // In either space the data have about the moments of the noise, and about those of N(0, I).
   return make_objective(name, model.score(), model.bridge(), {1, 0, 1}, options);
 }
-
-/// Points of the noise model, for batches. N(0, I) is drawn when it is asked for; images are drawn
-/// ahead, a block at a time, and renewed block by block.
-class NoisePoints {
- public:
-  NoisePoints(const BridgeSpace& space, int64_t block, const Context& context)
-      : space_(space), block_(block), context_(context) {
-    if (!space.between_images()) return;
-    kept_ = torch::empty({noise_blocks * block, space.frame().dimension()}, context.options());
-    begin_at(0);
-  }
-
-  Tensor draw(int64_t n, at::Generator& generator) const {
-    if (!kept_.defined()) return space_.draw_noise(n, generator);
-    const auto index = kept_.options().dtype(torch::kInt64);
-    return kept_.index_select(0, at::randint(kept_.size(0), {n}, generator, index));
-  }
-
-  /// A new block takes the place of the oldest.
-  void renew() {
-    if (kept_.defined()) place(oldest_++ + noise_blocks);
-  }
-
-  /// The blocks that are kept are numbered on from this one.
-  int64_t oldest() const { return oldest_; }
-  void begin_at(int64_t oldest) {
-    oldest_ = oldest;
-    for (int64_t i = 0; i < noise_blocks; ++i) place(oldest + i);
-  }
-
- private:
-  /// A block is drawn by its number: a fit that goes on finds the same images again.
-  void place(int64_t number) {
-    const torch::NoGradGuard no_grad;
-    auto generator = context_.device_generator(text("images of the noise model, block ", number));
-    kept_.narrow(0, number % noise_blocks * block_, block_)
-        .copy_(space_.draw_noise(block_, generator));
-  }
-
-  const BridgeSpace& space_;
-  int64_t block_;  // images
-  Context context_;
-  int64_t oldest_ = 0;
-  Tensor kept_;  // [m, d], always in the same place, which a recorded step knows
-};
 
 class EnergyTrainer {
  public:
@@ -94,7 +48,7 @@ class EnergyTrainer {
         gradient_(model.network().parameters().flat_gradient()),
         adam_(options.train, weights_),
         generator_(context_.device_generator("training")),
-        noise_(model.space(), batches_a_block * options.train.batch, context_),
+        noise_(model.space(), options.train.batch, context_),
         loss_(torch::zeros({}, context_.options())) {}
 
   EnergyFitResult run(Progress& progress, const EnergyFitCalls& calls);
@@ -370,21 +324,6 @@ nlohmann::json to_json(const EnergyLook& look) {
   return {
       {"step", look.step}, {"seconds", look.seconds}, {"training_seconds", look.training_seconds},
       {"rate", look.rate}, {"loss", look.loss},       {"validation", validation}};
-}
-
-DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& context) {
-  GaussianFit fit;
-  auto generator = context.generator("noise model");
-  const Tensor host = pixels.cpu();
-  for (int64_t i = 0; i < draws; ++i)
-    for (const Tensor& block : host.split(5000))
-      fit.add(dequantise(block, generator, torch::kFloat64).x);
-  return std::make_shared<GaussianDensity>(fit.density(context));
-}
-
-DensityPtr energy_frame(const EnergyOptions& options, const Tensor& pixels,
-                        const Context& context) {
-  return options.bridge == "images" ? gaussian_noise(pixels, 2, context) : nullptr;
 }
 
 EnergyFitResult fit_energy(EnergyModel& model, const EnergyData& data,

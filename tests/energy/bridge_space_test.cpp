@@ -1,4 +1,4 @@
-#include "dre/apps/bridge_space.h"
+#include "dre/energy/bridge_space.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>

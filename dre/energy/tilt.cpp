@@ -1,4 +1,4 @@
-#include "dre/apps/energy_tilt.h"
+#include "dre/energy/tilt.h"
 
 #include <functional>
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dre/base/error.h"
+#include "dre/energy/log_ratio.h"
 #include "dre/train/captured_step.h"
 
 namespace dre {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "tests/apps/energy_set.h"
 #include "tests/density/examples.h"
+#include "tests/energy/energy_set.h"
 #include "tests/support/stop_after.h"
 
 namespace dre {
@@ -127,7 +127,7 @@ TEST(EnergyFlows, BlocksAreSmallOnTheCpuAndNoiseIsDrawnAsBefore) {
   const Tensor direct =
       set.model->space().noise_log_prob(y.point) + energy_log_ratio(*set.model, y.point, 4);
   const auto bits = [&](const Tensor& log_prob) {
-    return mean_bits(bits_per_dimension(log_prob + y.log_determinant, logits.log_determinant, 16))
+    return mean_of(bits_per_dimension(log_prob + y.log_determinant, logits.log_determinant, 16))
         .value;
   };
   EXPECT_NEAR(report.flow.value, bits(flow), 1e-9);

@@ -1,10 +1,11 @@
-#include "dre/apps/energy_anneal.h"
+#include "dre/energy/anneal.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
+#include "dre/energy/log_ratio.h"
 
 namespace dre {
 namespace {
@@ -39,8 +40,8 @@ Placed place(const EnergyModel& model, const Tensor& pixels, const EnergyEvaluat
   return {at::cat(z), at::cat(log_determinant), at::cat(bits)};
 }
 
-Bits sum(const Bits& one, const Bits& other) {
-  return {one.value + other.value, std::hypot(one.error, other.error)};
+Measured sum(const Measured& one, const Measured& other) {
+  return {one.value + other.value, std::hypot(one.standard_error, other.standard_error)};
 }
 
 /// `count` of `all` rows, evenly spread: [count], int64, host.
@@ -63,8 +64,7 @@ EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& ba
   EnergyAnnealReport report;
   report.steps = forward.steps;
   report.raise_rows = backward.values.size(0);
-  report.log_normaliser = forward.log_normaliser;
-  report.log_normaliser_error = forward.standard_error;
+  report.log_normaliser = {forward.log_normaliser, forward.standard_error};
   report.effective_chains = forward.effective_chains;
   report.ais_acceptance = forward.acceptance;
   report.raise_acceptance = backward.acceptance;
@@ -106,33 +106,53 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const Tensor annealed = bits_per_dimension(backward.values, back, d);
   // What the images share cancels in the difference of the bounds; the unnormalised bits, known of
   // all images, carry RAISE over to them.
-  const Bits base = mean_bits(images.bits);
-  const Bits below{forward.log_normaliser / nats, forward.standard_error / nats};
-  const Bits above = mean_bits(annealed - images.bits.index_select(0, rows));
+  const Measured base = mean_of(images.bits);
+  const Measured below{forward.log_normaliser / nats, forward.standard_error / nats};
+  const Measured above = mean_of(annealed - images.bits.index_select(0, rows));
   report.ais = sum(base, below);
-  report.raise = some == all ? mean_bits(annealed) : sum(base, above);
-  report.crossing = sum(below, {-above.value, above.error});
+  report.raise = some == all ? mean_of(annealed) : sum(base, above);
+  report.crossing = sum(below, {-above.value, above.standard_error});
   return report;
+}
+
+AnnealedSamples annealed_samples(const EnergyModel& model, int64_t count,
+                                 const EnergyEvaluateOptions& options, EnergyAnnealOptions anneal,
+                                 at::Generator& generator, Progress& progress) {
+  const torch::NoGradGuard no_grad;
+  const auto where = model.context().options();
+  anneal.chains = std::max<int64_t>(2, count);
+  const auto tilt = make_tilt(model, options, anneal);
+  const Route route = pilot_run(*tilt, model.dimension(), anneal, where, generator, progress);
+  const AisResult result = ais(*tilt, model.dimension(), route, anneal, where, generator, progress);
+  AnnealedSamples out;
+  out.finished = result.finished;
+  if (!out.finished) return out;
+  out.points = model.space().of_latent(result.points.slice(0, 0, count));
+  out.chains = anneal.chains;
+  out.effective_chains = result.effective_chains;
+  out.acceptance = result.acceptance;
+  out.log_normaliser = {result.log_normaliser, result.standard_error};
+  return out;
 }
 
 std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension) {
   constexpr double noticed_bits = 0.01, few_chains = 3;
   const double nats = static_cast<double>(dimension) * std::log(2.0);
-  const double surely = report.log_normaliser - 3 * report.log_normaliser_error;
+  const double surely = report.log_normaliser.value - 3 * report.log_normaliser.standard_error;
   std::vector<Warning> warnings;
   // Z by AIS is right on average, so that it is hardly ever far too large; it may be too small.
   if (surely > noticed_bits * nats)
     warnings.push_back(
         {"not-normalised",
-         text("the energy is not normalised: its log Z is ", rounded(report.log_normaliser),
-              " nats or more, which makes ", rounded(report.log_normaliser / nats),
+         text("the energy is not normalised: its log Z is ", rounded(report.log_normaliser.value),
+              " nats or more, which makes ", rounded(report.log_normaliser.value / nats),
               " bits more than the corrected figure, at least ", rounded(report.ais.value))});
   if (report.effective_chains < few_chains)
     warnings.push_back(
         {"few-chains", text("AIS hangs on ", rounded(report.effective_chains),
                             " of its chains: its error is larger than the one shown; give more "
                             "--anneal-steps or --chains")});
-  if (report.crossing.value > 3 * report.crossing.error)
+  if (report.crossing.value > 3 * report.crossing.standard_error)
     warnings.push_back(
         {"crossed-bounds", text("AIS, a lower bound, is ", rounded(report.crossing.value),
                                 " bits above RAISE, about an upper one: annealing was too fast, "
@@ -142,8 +162,9 @@ std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t d
 
 std::vector<Warning> judge_doubling(const EnergyAnnealReport& once,
                                     const EnergyAnnealReport& twice) {
-  const double change = twice.log_normaliser - once.log_normaliser;
-  const double error = std::hypot(once.log_normaliser_error, twice.log_normaliser_error);
+  const Measured &before = once.log_normaliser, &after = twice.log_normaliser;
+  const double change = after.value - before.value;
+  const double error = std::hypot(before.standard_error, after.standard_error);
   if (std::abs(change) <= 3 * error) return {};
   return {{"few-temperatures",
            text("twice as many temperatures change log Z by ", rounded(change),
@@ -153,12 +174,10 @@ std::vector<Warning> judge_doubling(const EnergyAnnealReport& once,
 nlohmann::json to_json(const EnergyAnnealReport& report) {
   return {{"steps", report.steps},
           {"images_annealed_backwards", report.raise_rows},
-          {"ais", {{"value", report.ais.value}, {"standard_error", report.ais.error}}},
-          {"raise", {{"value", report.raise.value}, {"standard_error", report.raise.error}}},
-          {"ais_less_raise",
-           {{"value", report.crossing.value}, {"standard_error", report.crossing.error}}},
-          {"log_normaliser",
-           {{"value", report.log_normaliser}, {"standard_error", report.log_normaliser_error}}},
+          {"ais", to_json(report.ais)},
+          {"raise", to_json(report.raise)},
+          {"ais_less_raise", to_json(report.crossing)},
+          {"log_normaliser", to_json(report.log_normaliser)},
           {"effective_chains", report.effective_chains},
           {"ais_acceptance", report.ais_acceptance},
           {"raise_acceptance", report.raise_acceptance}};

@@ -3,12 +3,13 @@
 
 #include <cmath>
 
-#include "dre/apps/energy_tilt.h"
 #include "dre/base/error.h"
 #include "dre/data/safetensors.h"
-#include "tests/apps/energy_set.h"
+#include "dre/energy/log_ratio.h"
+#include "dre/energy/tilt.h"
 #include "tests/data/files.h"
 #include "tests/density/examples.h"
+#include "tests/energy/energy_set.h"
 #include "tests/support/refusal.h"
 #include "tests/support/stop_after.h"
 

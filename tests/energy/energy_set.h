@@ -1,12 +1,16 @@
 /// A tiny energy model with images to fit and judge it, for the tests of energy models.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
-#include "dre/apps/energy_fit.h"
-#include "dre/apps/energy_flow.h"
 #include "dre/data/mnist.h"
 #include "dre/density/flow.h"
+#include "dre/energy/fit.h"
+#include "dre/energy/flow.h"
+#include "dre/energy/log_ratio.h"
+#include "dre/energy/noise.h"
 
 namespace dre::testing {
 
@@ -87,6 +91,14 @@ struct EnergySet {
     options.nodes = 8;
     options.flow_steps = 8;
     return evaluate_energy(*model, validation, options, generator, silent);
+  }
+};
+
+/// Tests that hold for bridges in latent space and between images.
+class OnBothBridges : public ::testing::TestWithParam<const char*> {
+ protected:
+  EnergySet make_set() const {
+    return EnergySet(tiny("velocity", GetParam()), {torch::kCPU, torch::kFloat32, 1});
   }
 };
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "dre/apps/energy_evaluate.h"
+#include "dre/energy/evaluate.h"
 #include "dre/sampling/annealing.h"
 
 namespace dre {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "dre/apps/bridge_space.h"
 #include "dre/base/options.h"
 #include "dre/density/density.h"
+#include "dre/energy/bridge_space.h"
 #include "dre/network/convolution.h"
 #include "dre/score/make_score.h"
 #include "dre/times/angle_density.h"

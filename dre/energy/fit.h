@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "dre/apps/energy_evaluate.h"
-#include "dre/apps/energy_model.h"
+#include "dre/energy/evaluate.h"
+#include "dre/energy/model.h"
 #include "dre/objective/make_objective.h"
 #include "dre/train/options.h"
 
@@ -65,14 +65,6 @@ struct EnergyFitCalls {
   std::function<void(const NamedTensors&)> save;  ///< the state, after each look or at a stop
   NamedTensors resume;                            ///< the state to go on from; empty: the start
 };
-
-/// The Gaussian noise model of images: statistics of training images with `draws` draws of the
-/// dequantisation noise each.
-DensityPtr gaussian_noise(const Tensor& pixels, int64_t draws, const Context& context);
-
-/// The frame that the model's bridge needs: the Gaussian of the training images where it runs
-/// between images, null where it does not.
-DensityPtr energy_frame(const EnergyOptions& options, const Tensor& pixels, const Context& context);
 
 /// Trains `model`, whose parameters then are the averaged ones and whose correction is set; after
 /// an interruption the state of the last save allows to go on.
