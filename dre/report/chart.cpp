@@ -70,6 +70,13 @@ Json layer(Json mark, Json encoding) {
   return {{"mark", std::move(mark)}, {"encoding", std::move(encoding)}};
 }
 
+std::vector<Json> dashed_lines(Json encoding, const std::string& field, const std::string& title) {
+  const Json points =
+      layer({{"type", "point"}, {"filled", true}, {"size", 30}, {"opacity", 1}}, encoding);
+  encoding["strokeDash"] = dashes(field, title);
+  return {layer("line", std::move(encoding)), points};
+}
+
 Json chart_spec(Json records, std::vector<Json> layers, int64_t width, int64_t height) {
   return {{"data", {{"values", std::move(records)}}},
           {"width", width},

@@ -31,11 +31,16 @@ Json log_quantity(const std::string& field, const std::string& title);
 /// A field of names as a colour with a legend, or on an axis; names keep the order of the data.
 Json category(const std::string& field, const std::string& title = "");
 
-/// A category told by the dashes of a line, which its legend shows.
+/// A category told by the dashes of a line, which its legend shows; filled marks in the same layer
+/// would hide them there.
 Json dashes(const std::string& field, const std::string& title = "");
 
 /// {"mark": mark, "encoding": encoding}; a mark is a name or an object.
 Json layer(Json mark, Json encoding);
+
+/// Two layers: lines whose dashes tell the category `field`, and a point for each record.
+std::vector<Json> dashed_lines(Json encoding, const std::string& field,
+                               const std::string& title = "");
 
 /// A specification over `records` with one layer or several, of the given size in pixels.
 Json chart_spec(Json records, std::vector<Json> layers, int64_t width = 560, int64_t height = 320);

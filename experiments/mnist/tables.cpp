@@ -200,14 +200,13 @@ report::Chart training_chart(const Settings& settings, const Results& results) {
                           {"method", plan.method.title},
                           {"estimate", estimate},
                           {"noise model", plan.noise.noise.title}});
-  const Json spec =
-      report::chart_spec(data,
-                         {report::layer({{"type", "line"}, {"point", true}},
-                                        {{"x", report::quantity("minutes", "minutes of training")},
-                                         {"y", report::quantity("bits", "bits per dimension")},
-                                         {"color", report::category("method")},
-                                         {"strokeDash", report::dashes("estimate")}})},
-                         270, 240);
+  const Json spec = report::chart_spec(
+      data,
+      report::dashed_lines({{"x", report::quantity("minutes", "minutes of training")},
+                            {"y", report::quantity("bits", "bits per dimension")},
+                            {"color", report::category("method")}},
+                           "estimate"),
+      270, 240);
   return {"Validation bits against minutes of training",
           "Averaged weights, seed 0, without the correction that the end of training adds; direct, "
           "and along the flow where there is one.",

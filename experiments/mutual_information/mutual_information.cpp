@@ -223,19 +223,14 @@ class MutualInformation final : public Experiment {
     const Json colour = report::category("method");
     const Json y = report::quantity("mi", "mutual information, nats", true);
     Json low = report::quantity("low", "mutual information, nats", true);
-    return {
-        "Mutual information against dimension",
-        "Means over seeds with one standard error, ρ = 0.795; the truth is d/4.",
-        report::chart_spec(
-            data,
-            {report::layer({{"type", "line"}, {"point", true}},
-                           {{"x", x},
-                            {"y", y},
-                            {"color", colour},
-                            {"strokeDash", report::dashes("rows", "rows")}}),
-             report::layer({{"type", "rule"}},
-                           {{"x", x}, {"y", low}, {"y2", {{"field", "high"}}}, {"color", colour}})},
-            560, 380)};
+    std::vector<Json> layers =
+        report::dashed_lines({{"x", x}, {"y", y}, {"color", colour}}, "rows", "rows");
+    layers.push_back(
+        report::layer({{"type", "rule"}},
+                      {{"x", x}, {"y", low}, {"y2", {{"field", "high"}}}, {"color", colour}}));
+    return {"Mutual information against dimension",
+            "Means over seeds with one standard error, ρ = 0.795; the truth is d/4.",
+            report::chart_spec(data, std::move(layers), 560, 380)};
   }
 };
 

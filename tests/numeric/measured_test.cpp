@@ -7,6 +7,28 @@
 namespace dre {
 namespace {
 
+TEST(Measured, IsShrunkToZeroInsideTwoStandardErrors) {
+  for (const double value : {0.0, 0.5, -1.0, 1.99}) {
+    const Measured noisy{value, 1};
+    EXPECT_EQ(noisy.shrunk(), 0) << value;
+  }
+}
+
+TEST(Measured, ShrinksLessTheSurerItIsAndNeverOvershoots) {
+  double before = 0;
+  for (const double error : {0.6, 0.5, 0.3, 0.1, 0.01, 0.0}) {
+    const double shrunk = Measured{1.2, error}.shrunk();
+    EXPECT_GE(shrunk, before) << error;
+    EXPECT_LE(shrunk, 1.2) << error;
+    EXPECT_EQ((Measured{-1.2, error}.shrunk()), -shrunk) << error;
+    before = shrunk;
+  }
+  EXPECT_EQ(before, 1.2);  // no noise, no shrinkage
+  EXPECT_NEAR((Measured{1.2, 0.6001}.shrunk()), 0, 1e-3);
+  EXPECT_NEAR((Measured{1.2, 0.5999}.shrunk()), 0, 1e-3);  // continuous at the threshold
+  EXPECT_EQ((Measured{0, 0}.shrunk()), 0);
+}
+
 TEST(Measured, MeansHaveTheErrorOfIndependentNumbers) {
   const Measured found = mean_of(torch::tensor({1.f, 2.f, 3.f, 6.f}));
   EXPECT_DOUBLE_EQ(found.value, 3);

@@ -30,28 +30,6 @@ Measured measure(const Score& score, const GaussianPath& path, const Sides& side
   return normalisation_error(score, path, sides.numerator, sides.denominator, generator);
 }
 
-TEST(Measured, IsShrunkToZeroInsideTwoStandardErrors) {
-  for (const double value : {0.0, 0.5, -1.0, 1.99}) {
-    const Measured noisy{value, 1};
-    EXPECT_EQ(noisy.shrunk(), 0) << value;
-  }
-}
-
-TEST(Measured, ShrinksLessTheSurerItIsAndNeverOvershoots) {
-  double before = 0;
-  for (const double error : {0.6, 0.5, 0.3, 0.1, 0.01, 0.0}) {
-    const double shrunk = Measured{1.2, error}.shrunk();
-    EXPECT_GE(shrunk, before) << error;
-    EXPECT_LE(shrunk, 1.2) << error;
-    EXPECT_EQ((Measured{-1.2, error}.shrunk()), -shrunk) << error;
-    before = shrunk;
-  }
-  EXPECT_EQ(before, 1.2);  // no noise, no shrinkage
-  EXPECT_NEAR((Measured{1.2, 0.6001}.shrunk()), 0, 1e-3);
-  EXPECT_NEAR((Measured{1.2, 0.5999}.shrunk()), 0, 1e-3);  // continuous at the threshold
-  EXPECT_EQ((Measured{0, 0}.shrunk()), 0);
-}
-
 /// A score that is off by c(t) everywhere gives log r off by -int c; the measured number puts it
 /// right.
 TEST(NormalisationError, FindsAKnownOffsetOfTheTimeScore) {

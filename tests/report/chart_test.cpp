@@ -28,5 +28,14 @@ TEST(Facets, KeepTheOrderOfTheData) {
   EXPECT_FALSE(spec["spec"].contains("data"));
 }
 
+/// Filled marks with dashes would hide these in the legend.
+TEST(Chart, DashedLinesHavePointsOfTheirOwn) {
+  const auto layers = dashed_lines({{"x", quantity("x", "x")}, {"color", category("who")}}, "how");
+  ASSERT_EQ(layers.size(), 2);
+  EXPECT_EQ(layers[0]["encoding"]["strokeDash"]["field"], "how");
+  EXPECT_FALSE(layers[1]["encoding"].contains("strokeDash"));
+  EXPECT_EQ(layers[1]["encoding"]["color"]["field"], "who");
+}
+
 }  // namespace
 }  // namespace dre::report
