@@ -1,13 +1,22 @@
 /// The promise to users: what this header brings stays.
 ///
 ///     dre::Progress silent;
-///     const dre::FitResult result = dre::fit(numerator, denominator, names, {}, silent);
-///     const torch::Tensor log_ratio = result.estimator.log_ratio(rows).log_ratio;
+///     const dre::Sides sides =
+///         dre::make_sides(dre::make_samples(x0), dre::make_samples(x1), names);
+///     const dre::FitSidesResult result = dre::fit_sides(sides, {}, silent);
+///     const torch::Tensor log_ratio = result.fit.estimator.log_ratio(rows).log_ratio;
+///     dre::save_model("model.safetensors", result.fit.estimator);
+///
+/// load_sides() takes the sides from files, rate_table() writes the log-ratios of a file's rows.
 #pragma once
 
 #include "dre/apps/compare.h"
 #include "dre/apps/fit.h"
+#include "dre/apps/fit_sides.h"
+#include "dre/apps/gate.h"
 #include "dre/apps/mutual_information.h"
+#include "dre/apps/rate_table.h"
+#include "dre/apps/sides.h"
 #include "dre/apps/weights.h"
 #include "dre/base/context.h"
 #include "dre/base/error.h"
@@ -16,6 +25,8 @@
 #include "dre/base/options.h"
 #include "dre/base/progress.h"
 #include "dre/base/version.h"
+#include "dre/data/reader.h"
 #include "dre/data/samples.h"
+#include "dre/data/writer.h"
 #include "dre/ratio/estimator.h"
 #include "dre/ratio/model_file.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dre/apps/sides.h"
+#include "dre/base/context.h"
 #include "tests/data/files.h"
 
 namespace dre::testing {
@@ -12,6 +13,15 @@ inline std::string table(const std::string& header, int rows, int columns, doubl
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < columns; ++j)
       out += text(shift + i * columns + j, j + 1 < columns ? "," : "\n");
+  return out;
+}
+
+/// `rows` lines of a normal number and a city: of `period` lines one has oslo, the others rome.
+inline std::string towns(int rows, double mean, int period, at::Generator& generator) {
+  const Tensor x = mean + normal({rows}, torch::kFloat64, generator);
+  std::string out = "x,city\n";
+  for (int i = 0; i < rows; ++i)
+    out += text(x[i].item<double>(), i % period == 0 ? ",oslo\n" : ",rome\n");
   return out;
 }
 
