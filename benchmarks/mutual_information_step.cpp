@@ -23,9 +23,7 @@ using dre::Tensor;
 /// Median milliseconds of a step.
 double measure(int64_t d, int64_t batch, int64_t repetitions) {
   const dre::Context context;
-  dre::BridgeOptions named;
-  named.bridge = "arithmetic";
-  const dre::BridgePtr bridge = dre::make_bridge(named);
+  const dre::BridgePtr bridge = dre::make_bridge("arithmetic");
   const auto network =
       std::make_shared<dre::ParametricGaussian>(dre::ParametricGaussianOptions{d}, context);
   network->parameters().flatten();

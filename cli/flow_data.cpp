@@ -32,7 +32,7 @@ bool nameless(const std::vector<std::string>& columns) {
 }  // namespace
 
 void FlowSource::visit(OptionVisitor& v) {
-  v("data", data, {}, "folder of the four MNIST files; see dre data mnist");
+  v("data", data, {}, "folder of the MNIST files; see dre data mnist");
   v("input", input, {}, "or a table of numbers: .npy, .npz, .csv");
 }
 

@@ -33,9 +33,4 @@ Terms FreshRows::terms(const Batch& batch, const Tensor& t, at::Generator& gener
   return inner_.terms(draw_(batch.x0.size(0), batch.x0.options(), generator), t, generator);
 }
 
-std::vector<double> list(const Tensor& values) {
-  const Tensor flat = values.detach().to(torch::kCPU, torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 }  // namespace dre::experiments

@@ -37,7 +37,4 @@ class FreshRows final : public Objective {
   Draw draw_;
 };
 
-/// A tensor's numbers, for JSON and charts. values: [n]
-std::vector<double> list(const Tensor& values);
-
 }  // namespace dre::experiments

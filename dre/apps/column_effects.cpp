@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "dre/base/numbers.h"
 #include "dre/data/place.h"
 #include "dre/numeric/statistics.h"
 #include "dre/ratio/correction.h"
@@ -59,11 +60,6 @@ double standardised_shift(const Tensor& x0, const Tensor& share0, const Tensor& 
       std::sqrt(0.5 * (weighted_variance(x0, share0) + weighted_variance(x1, share1)));
   if (deviation == 0) return 0;
   return ((share0 * x0).sum() - (weighted * x1).sum()).item<double>() / deviation;
-}
-
-std::vector<double> list(const Tensor& values) {
-  const Tensor flat = values.to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
 /// Everything about one raw column.
@@ -135,7 +131,7 @@ class ColumnView {
     const double width = high > low ? (high - low) / bins : 1;
     const auto histogram = [&](const Tensor& x, const Tensor& share) {
       const Tensor bin = ((x - low) / width).floor().clamp(0, bins - 1).to(torch::kInt64);
-      return list(torch::zeros({bins}, torch::kFloat64).index_add_(0, bin, share));
+      return numbers_of(torch::zeros({bins}, torch::kFloat64).index_add_(0, bin, share));
     };
     for (int64_t i = 0; i <= bins; ++i)
       out.marginal.edges.push_back(low + static_cast<double>(i) * width);

@@ -6,6 +6,7 @@
 #include "dre/apps/proven.h"
 #include "dre/apps/reweighting.h"
 #include "dre/base/error.h"
+#include "dre/base/numbers.h"
 #include "dre/data/place.h"
 #include "dre/numeric/statistics.h"
 
@@ -157,9 +158,8 @@ class Comparing {
     const auto shares = [&](const Tensor& g, const Tensor& weight) {
       const Tensor bin =
           ((g + reach) / width).floor().clamp(0, histogram_bins - 1).to(torch::kInt64);
-      Tensor sum = torch::zeros({histogram_bins}, torch::kFloat64).index_add_(0, bin, weight);
-      sum /= sum.sum();
-      return std::vector<double>(sum.data_ptr<double>(), sum.data_ptr<double>() + histogram_bins);
+      const Tensor sum = torch::zeros({histogram_bins}, torch::kFloat64).index_add_(0, bin, weight);
+      return numbers_of(sum / sum.sum());
     };
     for (int64_t i = 0; i <= histogram_bins; ++i)
       out_.histogram.edges.push_back(-reach + static_cast<double>(i) * width);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dre/base/error.h"
+#include "dre/base/numbers.h"
 #include "dre/numeric/pareto.h"
 #include "dre/numeric/statistics.h"
 
@@ -120,10 +121,8 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
 std::vector<double> largest_weights(const Tensor& log_weight, const Tensor& weight) {
   const int64_t most = 200;
   const Tensor scaled = scaled_weights(log_weight, weight);
-  const Tensor largest = std::get<0>((scaled / scaled.mean()).sort(0, /*descending=*/true))
-                             .slice(0, 0, std::min(most, scaled.size(0)))
-                             .contiguous();
-  return {largest.data_ptr<double>(), largest.data_ptr<double>() + largest.size(0)};
+  const Tensor falling = std::get<0>((scaled / scaled.mean()).sort(0, /*descending=*/true));
+  return numbers_of(falling.slice(0, 0, most));
 }
 
 nlohmann::json to_json(const WeightCheck& check) {

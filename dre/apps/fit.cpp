@@ -48,10 +48,6 @@ int64_t times_told_apart(const std::string& method, const FitOptions& options) {
   return method == "which-time-continuous" ? options.objective.random_times : 0;
 }
 
-Samples cast(const Samples& side, const Context& context) {
-  return {side.x.to(context.options()), side.weight};
-}
-
 void check_times(const FitOptions& options) {
   const bool by_scores = options.method == "time" || options.method == "joint";
   check(options.times.clip == 0 || options.objective.matching != "boundary" || !by_scores,
@@ -201,9 +197,9 @@ class Fitting {
 
   void correct(Member& member) {
     auto generator = context_.generator("correction");
-    const Measured error = normalisation_error(
-        *member.score, *member.gaussian, cast(data_.held_out_numerator, context_),
-        cast(data_.held_out_denominator, context_), generator);
+    const Measured error =
+        normalisation_error(*member.score, *member.gaussian, data_.held_out_numerator.to(context_),
+                            data_.held_out_denominator.to(context_), generator);
     member.correction = error.shrunk();
   }
 

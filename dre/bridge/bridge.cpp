@@ -63,6 +63,12 @@ BridgePtr make_bridge(const BridgeOptions& options) {
   return choose("bridge", makers(), options.bridge)(options);
 }
 
+BridgePtr make_bridge(const std::string& name) {
+  BridgeOptions options;
+  options.bridge = name;
+  return make_bridge(options);
+}
+
 Names BridgeOptions::bridge_names() { return names_of(makers()); }
 
 End Bridge::end_at(double t) const {

@@ -97,4 +97,7 @@ struct BridgeOptions {
 /// The bridge that the options name.
 BridgePtr make_bridge(const BridgeOptions& options);
 
+/// The same with all other options at their defaults.
+BridgePtr make_bridge(const std::string& name);
+
 }  // namespace dre

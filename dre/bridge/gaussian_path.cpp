@@ -13,11 +13,6 @@ Tensor log_normal(const Tensor& x, const Tensor& mean, const Tensor& variance) {
   return -0.5 * (rho * rho / variance + variance.log() + std::log(2 * M_PI)).sum(1);
 }
 
-GaussianEnds cast(const GaussianEnds& ends, torch::ScalarType type) {
-  return {ends.mean0.to(type), ends.variance0.to(type), ends.mean1.to(type),
-          ends.variance1.to(type)};
-}
-
 void check_shapes(const GaussianEnds& ends) {
   for (const Tensor& part : {ends.mean0, ends.variance0, ends.mean1, ends.variance1})
     check(part.dim() == 1 && part.size(0) == ends.mean0.size(0),
@@ -25,6 +20,10 @@ void check_shapes(const GaussianEnds& ends) {
 }
 
 }  // namespace
+
+GaussianEnds GaussianEnds::to(const torch::TensorOptions& where) const {
+  return {mean0.to(where), variance0.to(where), mean1.to(where), variance1.to(where)};
+}
 
 Tensor gaussian_log_ratio(const GaussianEnds& ends, const Tensor& x) {
   const Tensor rows = x.to(torch::kFloat64);
@@ -37,8 +36,8 @@ Tensor gaussian_log_ratio(const GaussianEnds& ends, const Tensor& x) {
 
 GaussianPath::GaussianPath(BridgePtr bridge, GaussianEnds ends)
     : bridge_(std::move(bridge)),
-      ends_(cast(ends, torch::kFloat64)),
-      ends_single_(cast(ends, torch::kFloat32)) {
+      ends_(ends.to(torch::kFloat64)),
+      ends_single_(ends.to(torch::kFloat32)) {
   check_shapes(ends_);
 }
 

@@ -17,6 +17,9 @@ struct Partial {
 struct GaussianEnds {
   Tensor mean0, variance0;  ///< numerator, t = 0
   Tensor mean1, variance1;  ///< denominator, t = 1
+
+  /// On another device or in another precision.
+  GaussianEnds to(const torch::TensorOptions& where) const;
 };
 
 /// log N(x; m0, V0) - log N(x; m1, V1), in float64: [n, d] -> [n].

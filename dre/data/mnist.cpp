@@ -16,7 +16,7 @@ constexpr double levels = 256;
 Tensor read_part(const std::string& directory, const std::string& name) {
   const std::string plain = directory + "/" + name, packed = plain + ".gz";
   check_data(std::filesystem::is_directory(directory), directory,
-             " is not a directory; give the folder of the four MNIST files, which 'dre data mnist "
+             " is not a directory; give the folder of the MNIST files, which 'dre data mnist "
              "--out DIR' fetches");
   const bool there = std::filesystem::exists(packed) || std::filesystem::exists(plain);
   check_data(there, directory, " has neither ", name, ".gz nor ", name, "; 'dre data mnist --out ",
@@ -31,25 +31,12 @@ Tensor read_images(const std::string& directory, const std::string& name, int64_
   return images.reshape({count, 784});
 }
 
-Tensor read_labels(const std::string& directory, const std::string& name, int64_t count) {
-  const Tensor labels = read_part(directory, name);
-  check_data(labels.dim() == 1 && labels.size(0) == count, name, " in ", directory, " has shape ",
-             labels.sizes(), ", MNIST has ", count, " labels");
-  return labels;
-}
-
 }  // namespace
 
 MnistSplit load_mnist(const std::string& directory) {
   const Tensor images = read_images(directory, "train-images-idx3-ubyte", 60000);
-  const Tensor labels = read_labels(directory, "train-labels-idx1-ubyte", 60000);
-  const int64_t end = images.size(0);
-  return {images.slice(0, 0, images_to_train),
-          images.slice(0, images_to_train, end),
-          read_images(directory, "t10k-images-idx3-ubyte", 10000),
-          labels.slice(0, 0, images_to_train),
-          labels.slice(0, images_to_train, end),
-          read_labels(directory, "t10k-labels-idx1-ubyte", 10000)};
+  return {images.slice(0, 0, images_to_train), images.slice(0, images_to_train),
+          read_images(directory, "t10k-images-idx3-ubyte", 10000)};
 }
 
 Logits dequantise(const Tensor& pixels, const Tensor& noise) {

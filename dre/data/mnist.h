@@ -7,12 +7,11 @@
 namespace dre {
 
 struct MnistSplit {
-  Tensor train, validation, test;                       ///< [n, 784], uint8, host
-  Tensor train_labels, validation_labels, test_labels;  ///< [n], uint8, host
+  Tensor train, validation, test;  ///< [n, 784], uint8, host
 };
 
-/// The four IDX files in `directory`, as they are or packed (.gz); the last 10,000 of the training
-/// images are the validation images.
+/// The two IDX files of images in `directory`, as they are or packed (.gz); the last 10,000 of the
+/// training images are the validation images. Labels are not read.
 MnistSplit load_mnist(const std::string& directory);
 
 /// Pixels made continuous: y = α + (1 - 2α)(k + U)/256 with U uniform on [0, 1) and α = 1e-6, then

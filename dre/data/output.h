@@ -37,7 +37,6 @@ class OutputFile final {
  private:
   void flush();
   void send(std::string_view bytes);
-  void close_descriptor();
   [[noreturn]] void refuse(const char* step, int error_number);
   void discard() noexcept;
 

@@ -5,9 +5,9 @@
 
 #include <string>
 
-namespace dre {
+#include "dre/base/context.h"
 
-using torch::Tensor;
+namespace dre {
 
 struct Samples {
   Tensor x;       ///< [n, d], finite
@@ -21,6 +21,9 @@ struct Samples {
 
   /// [n], float64; ones where `weight` is undefined.
   Tensor weights() const;
+
+  /// Rows in the context's precision and on its device; weights stay what and where they are.
+  Samples to(const Context& context) const { return {x.to(context.options()), weight}; }
 
   /// The given rows, their weights brought back to mean 1. rows: [m], int64.
   Samples take(const Tensor& rows) const;

@@ -2,16 +2,6 @@
 
 namespace dre {
 
-MlpOptions telescoping_options(int64_t inputs, int64_t intermediate) {
-  MlpOptions options;
-  options.inputs = inputs;
-  options.outputs = intermediate + 1;
-  options.time = false;
-  options.depth = 2;
-  options.activation = "leaky-relu";
-  return options;
-}
-
 Mlp::Mlp(const MlpOptions& options, const Context& context, at::Generator& generator)
     : options_(options) {
   validate(options);

@@ -26,10 +26,6 @@ struct MlpOptions {
   }
 };
 
-/// The classifier of the telescoping baseline: two layers of 256 LeakyReLU(0.3) units shared by
-/// one linear head for each of the `intermediate` + 1 ratios of neighbours.
-MlpOptions telescoping_options(int64_t inputs, int64_t intermediate);
-
 class Mlp final : public Network {
  public:
   Mlp(const MlpOptions& options, const Context& context, at::Generator& generator);

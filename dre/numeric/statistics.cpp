@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "dre/base/error.h"
@@ -26,17 +25,6 @@ Tensor shares(const Tensor& weights, const Tensor& values) {
   check(w.min().item<double>() >= 0 && total > 0 && std::isfinite(total),
         "weights must be finite, not negative and not all zero");
   return w / total;
-}
-
-double standardised_moment(const Tensor& values, const Tensor& weights, int order) {
-  const Tensor x = column(values, "values");
-  const Tensor w = shares(weights, x);
-  const Tensor centred = x - (w * x).sum();
-  const double variance = (w * centred.square()).sum().item<double>();
-  // A constant column leaves rounding of its mean behind, not a spread.
-  const double scale = x.abs().max().item<double>() * std::numeric_limits<double>::epsilon();
-  if (variance <= scale * scale * 4) return order == 4 ? 3 : 0;
-  return (w * centred.pow(order)).sum().item<double>() / std::pow(variance, order / 2.0);
 }
 
 /// For sorted values, where each one's run of equals begins and where it ends: [n] int64 each.
@@ -69,14 +57,6 @@ double standard_error(const Tensor& values, const Tensor& weights) {
   const double sum = (w * (x - (w * x).sum())).square().sum().item<double>();
   const auto n = static_cast<double>(x.size(0));
   return std::sqrt(sum * n / (n - 1));
-}
-
-double skewness(const Tensor& values, const Tensor& weights) {
-  return standardised_moment(values, weights, 3);
-}
-
-double excess_kurtosis(const Tensor& values, const Tensor& weights) {
-  return standardised_moment(values, weights, 4) - 3;
 }
 
 double effective_sample_size(const Tensor& weights) {

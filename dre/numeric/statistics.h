@@ -18,10 +18,6 @@ double weighted_variance(const Tensor& values, const Tensor& weights = {});
 /// so that equal weights give the usual s / sqrt(n). n >= 2.
 double standard_error(const Tensor& values, const Tensor& weights = {});
 
-/// Third and fourth standardised moments, 0 for a Gaussian and for a constant column.
-double skewness(const Tensor& values, const Tensor& weights = {});
-double excess_kurtosis(const Tensor& values, const Tensor& weights = {});
-
 /// Kish: (Σ w)² / Σ w².
 double effective_sample_size(const Tensor& weights);
 

@@ -8,11 +8,6 @@
 namespace dre {
 namespace {
 
-GaussianEnds on_device(const GaussianEnds& ends, const Context& context) {
-  const auto move = [&](const Tensor& part) { return part.to(context.device); };
-  return {move(ends.mean0), move(ends.variance0), move(ends.mean1), move(ends.variance1)};
-}
-
 Estimate joined(const std::vector<Estimate>& pieces) {
   Estimate all;
   std::vector<Tensor> log_ratio, error, spread;
@@ -40,7 +35,7 @@ void RatioOptions::visit(OptionVisitor& v) {
 Estimator::Estimator(Coordinates coordinates, GaussianEnds ends, bool use_reference,
                      const Context& context)
     : coordinates_(std::move(coordinates)),
-      ends_(on_device(ends, context)),
+      ends_(ends.to(context.device)),
       use_reference_(use_reference),
       context_(context) {
   encoding = Encoding(names());

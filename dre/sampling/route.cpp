@@ -123,10 +123,6 @@ Route::Route(const Tensor& step_sizes, const Tensor& spread)
         step_sizes.sizes(), " and ", spread.sizes());
 }
 
-Route Route::even(double step_size, const torch::TensorOptions& where) {
-  return {at::full({2}, step_size, where), at::ones({2}, where)};
-}
-
 Tensor Route::step(double beta) const {
   const int64_t last = step_sizes_.size(0) - 1;
   const double place = std::sqrt(std::clamp(beta, 0.0, 1.0)) * static_cast<double>(last);

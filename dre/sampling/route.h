@@ -17,9 +17,6 @@ class Route final {
   /// spread: the standard deviation of dL_β/dβ there.
   Route(const Tensor& step_sizes, const Tensor& spread);
 
-  /// The same step everywhere, temperatures at equal distances.
-  static Route even(double step_size, const torch::TensorOptions& where);
-
   /// The size of a leapfrog step at β, interpolated between the two neighbours; [], on the device
   /// of the sizes.
   Tensor step(double beta) const;

@@ -1,8 +1,6 @@
 #include "dre/train/flow_trainer.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
@@ -106,7 +104,7 @@ FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& o
       noise_(at::zeros({options.batch, flow.dimension()}, context.options())),
       loss_(at::zeros({}, context.options())),
       captured_([this] { work(); }, context.device, {}),
-      best_(flow.parameters().flat().detach().clone()) {
+      best_(options, flow.parameters().flat()) {
   validate(options);
   check_rows(data.train, flow.dimension());
   check_rows(data.held_out, flow.dimension());
@@ -117,6 +115,7 @@ FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& o
 TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& checkpoint) {
   const int64_t looks_between_checkpoints = 10;
   const auto begin = [&] { progress.begin("training " + flow_.name(), options_.steps); };
+  const TrainResult& result = best_.result();
   bool stopped = false;
   begin();
   while (!stopped) {
@@ -124,29 +123,31 @@ TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& ch
       stopped = !look(progress);
       begin();
       if (stopped) break;
-      if (checkpoint && result_.curve.size() % looks_between_checkpoints == 0) checkpoint();
+      if (checkpoint && result.curve.size() % looks_between_checkpoints == 0) checkpoint();
     }
-    if (over()) break;
+    if (best_.over()) break;
     step();
     if (planned_ < rows_.size(0)) continue;  // in the middle of a plan the state is not whole
-    progress.advance(result_.steps, text("held-out ", result_.curve.back().held_out, " bits"));
-    stopped = result_.steps < options_.steps && progress.stop_requested();
+    progress.advance(result.steps, text("held-out ", result.curve.back().held_out, " bits"));
+    stopped = result.steps < options_.steps && progress.stop_requested();
   }
   progress.end();
-  result_.status = stopped ? TrainResult::Status::interrupted : verdict();
+  best_.end(stopped);
   if (!stopped) use_best();
-  return result_;
+  return result;
 }
 
 bool FlowTrainer::look_is_due() const {
-  if (result_.curve.empty()) return true;
-  return result_.curve.back().step < result_.steps &&
-         (result_.steps % options_.evaluate_every == 0 || result_.steps >= options_.steps);
+  const TrainResult& result = best_.result();
+  if (result.curve.empty()) return true;
+  return result.curve.back().step < result.steps &&
+         (result.steps % options_.evaluate_every == 0 || result.steps >= options_.steps);
 }
 
 bool FlowTrainer::look(Progress& progress) {
+  const TrainResult& result = best_.result();
   const int64_t since =
-      result_.steps - (result_.curve.empty() ? result_.steps : result_.curve.back().step);
+      result.steps - (result.curve.empty() ? result.steps : result.curve.back().step);
   if (!evaluate(loss_.item<double>() / static_cast<double>(since), progress)) return false;
   loss_.zero_();
   return true;
@@ -156,14 +157,15 @@ bool FlowTrainer::look(Progress& progress) {
 /// wait for the device every time. Plans end at looks; states are taken where a plan ends, which on
 /// the CPU, where nothing is to be gained, is every step.
 void FlowTrainer::plan() {
-  const int64_t to_look = options_.evaluate_every - result_.steps % options_.evaluate_every;
+  const int64_t steps = best_.result().steps;
+  const int64_t to_look = options_.evaluate_every - steps % options_.evaluate_every;
   const int64_t most = context_.device.is_cpu() ? 1 : Adam::plan_capacity;
-  const int64_t count = std::min({to_look, options_.steps - result_.steps, most});
+  const int64_t count = std::min({to_look, options_.steps - steps, most});
   std::vector<Tensor> rows;
   std::vector<double> rates;
   for (int64_t i = 0; i < count; ++i) {
     rows.push_back(batches_.next_rows());
-    rates.push_back(learning_rate(options_, result_.steps + i));
+    rates.push_back(learning_rate(options_, steps + i));
   }
   rows_ = at::stack(rows).to(context_.device);
   planned_ = 0;
@@ -175,7 +177,7 @@ void FlowTrainer::step() {
   at::index_select_out(batch_, train_, 0, rows_[planned_++]);
   noise_.uniform_(0, 1, generator_);
   captured_.run();
-  ++result_.steps;
+  best_.count_step();
 }
 
 /// The part of a step that is recorded: everything between a batch and the new weights.
@@ -195,39 +197,19 @@ bool FlowTrainer::evaluate(double train_loss, Progress& progress) {
   auto generator = context_.device_generator("held-out noise");
   const Tensor bits = flow_bits(flow_, held_out_, generator, progress);
   if (bits.size(0) < held_out_.size(0)) return false;
-  const double loss = bits.mean().item<double>();
-  result_.curve.push_back({result_.steps, train_loss, loss});
-  if (result_.curve.size() > 1 && !(loss < result_.best_loss)) return true;
-  result_.best_loss = loss;
-  result_.best_step = result_.steps;
-  best_.copy_(adam_.average());
+  best_.look(train_loss, bits.mean().item<double>(), adam_.average());
   return true;
 }
 
 void FlowTrainer::use_best() {
   const torch::NoGradGuard no_grad;
-  flow_.parameters().flat().copy_(best_);
-}
-
-TrainResult::Status FlowTrainer::verdict() const {
-  if (!std::isfinite(result_.curve.back().held_out)) return TrainResult::Status::not_finite;
-  const bool out_of_patience =
-      options_.patience > 0 && result_.steps - result_.best_step >= options_.patience;
-  return out_of_patience ? TrainResult::Status::early : TrainResult::Status::finished;
-}
-
-bool FlowTrainer::over() const {
-  return verdict() != TrainResult::Status::finished || result_.steps >= options_.steps;
+  flow_.parameters().flat().copy_(best_.weights());
 }
 
 NamedTensors FlowTrainer::state() const {
-  NamedTensors all = {
-      {"best", best_.clone()},
-      {"curve", curve_tensor(result_.curve)},
-      {"progress", torch::tensor({result_.steps, result_.best_step}, torch::kInt64)},
-      {"best_loss", torch::tensor({result_.best_loss}, torch::kFloat64)},
-      {"loss", loss_.clone()},
-      {"generator", generator_.get_state()}};
+  NamedTensors all = best_.state();
+  all.emplace_back("loss", loss_.clone());
+  all.emplace_back("generator", generator_.get_state());
   append(all, "flow", flow_.tensors());
   append(all, "adam", adam_.state());
   append(all, "batches", batches_.state());
@@ -237,11 +219,7 @@ NamedTensors FlowTrainer::state() const {
 void FlowTrainer::restore(const NamedTensors& state) {
   const torch::NoGradGuard no_grad;
   flow_.load(under(state, "flow"));
-  best_.copy_(at(state, "best"));
-  result_.curve = curve_of(at(state, "curve"));
-  result_.steps = at(state, "progress")[0].item<int64_t>();
-  result_.best_step = at(state, "progress")[1].item<int64_t>();
-  result_.best_loss = at(state, "best_loss").item<double>();
+  best_.restore(state);
   loss_.copy_(at(state, "loss"));
   restore_generator(generator_, at(state, "generator"));
   adam_.restore(under(state, "adam"));

@@ -8,8 +8,8 @@
 #include "dre/data/batches.h"
 #include "dre/density/flow.h"
 #include "dre/train/adam.h"
+#include "dre/train/best_so_far.h"
 #include "dre/train/captured_step.h"
-#include "dre/train/result.h"
 
 namespace dre {
 
@@ -63,7 +63,7 @@ class FlowTrainer final {
   /// The best averaged weights so far into the flow, after an interruption.
   void use_best();
 
-  const TrainResult& result() const { return result_; }
+  const TrainResult& result() const { return best_.result(); }
 
  private:
   void plan();
@@ -71,8 +71,6 @@ class FlowTrainer final {
   void work();
   bool look_is_due() const;
   bool evaluate(double train_loss, Progress& progress);
-  TrainResult::Status verdict() const;
-  bool over() const;
 
   Flow& flow_;
   TrainOptions options_;
@@ -86,8 +84,7 @@ class FlowTrainer final {
   Tensor batch_, noise_;  // what a recorded step reads
   Tensor loss_;           // sum over the steps since the last look
   CapturedStep captured_;
-  Tensor best_;
-  TrainResult result_;
+  BestSoFar best_;
 };
 
 }  // namespace dre

@@ -49,36 +49,36 @@ Trainer::Trainer(const Objective& objective, Parameters& parameters, TimeSampler
       generator_(context.device_generator("noise")),
       time_generator_(context.generator("times")),
       adam_(options, parameters.flat()),
-      best_(parameters.flat().detach().clone()) {
+      best_(options, parameters.flat()) {
   validate(options);
 }
 
 TrainResult Trainer::run(Progress& progress, const std::function<void()>& checkpoint) {
   const int64_t looks_between_checkpoints = 12;
   progress.begin("training", options_.steps);
-  if (result_.curve.empty()) evaluate(std::numeric_limits<double>::quiet_NaN());
+  const TrainResult& result = best_.result();
+  if (result.curve.empty()) evaluate(std::numeric_limits<double>::quiet_NaN());
   bool stopped = false;
   Tensor train_loss = torch::zeros({}, context_.options());
-  while (!over() && !stopped) {
+  while (!best_.over() && !stopped) {
     train_loss += step();
-    ++result_.steps;
-    const int64_t since = (result_.steps - 1) % options_.evaluate_every + 1;
-    if (since < options_.evaluate_every && result_.steps < options_.steps) continue;
+    best_.count_step();
+    const int64_t since = (result.steps - 1) % options_.evaluate_every + 1;
+    if (since < options_.evaluate_every && result.steps < options_.steps) continue;
     evaluate(train_loss.item<double>() / static_cast<double>(since));
     train_loss.zero_();
-    progress.advance(result_.steps, text("held-out ", result_.curve.back().held_out));
+    progress.advance(result.steps, text("held-out ", result.curve.back().held_out));
     // Stops are made between looks, where no loss is half summed up, so that a resumed run is the
     // same run. A run that is over anyway is not interrupted.
-    stopped = !over() && progress.stop_requested();
-    if (checkpoint && result_.curve.size() % looks_between_checkpoints == 0) checkpoint();
+    stopped = !best_.over() && progress.stop_requested();
+    if (checkpoint && result.curve.size() % looks_between_checkpoints == 0) checkpoint();
   }
   progress.end();
-  result_.status = stopped ? TrainResult::Status::interrupted : verdict();
-  if (stopped) return result_;
+  best_.end(stopped);
+  if (stopped) return result;
   torch::NoGradGuard no_grad;
-  parameters_.flat().copy_(best_);
-  measure_gain();
-  return result_;
+  parameters_.flat().copy_(best_.weights());
+  return result_with_gain();
 }
 
 Tensor Trainer::step() {
@@ -107,15 +107,8 @@ Batch Trainer::next_batch() {
 
 void Trainer::evaluate(double train_loss) {
   const Tensor losses = held_out_losses();
-  const double loss = losses.mean().item<double>();
-  result_.curve.push_back({result_.steps, train_loss, loss});
-  const bool first = result_.curve.size() == 1;
-  if (first) first_losses_ = losses;
-  if (!first && !(loss < result_.best_loss)) return;
-  result_.best_loss = loss;
-  result_.best_step = result_.steps;
-  best_losses_ = losses;
-  best_.copy_(adam_.average());
+  if (best_.result().curve.empty()) first_losses_ = losses;
+  if (best_.look(train_loss, losses.mean().item<double>(), adam_.average())) best_losses_ = losses;
 }
 
 Tensor Trainer::held_out_losses() {
@@ -144,34 +137,21 @@ Tensor Trainer::held_out_losses() {
   return torch::cat(losses);
 }
 
-void Trainer::measure_gain() {
+TrainResult Trainer::result_with_gain() const {
   const Tensor gain = first_losses_ - best_losses_;
-  result_.gain = gain.mean().item<double>();
-  result_.gain_error = gain.std().item<double>() / std::sqrt(static_cast<double>(gain.size(0)));
-}
-
-TrainResult::Status Trainer::verdict() const {
-  if (!std::isfinite(result_.curve.back().held_out)) return TrainResult::Status::not_finite;
-  const bool out_of_patience =
-      options_.patience > 0 && result_.steps - result_.best_step >= options_.patience;
-  return out_of_patience ? TrainResult::Status::early : TrainResult::Status::finished;
-}
-
-bool Trainer::over() const {
-  return verdict() != TrainResult::Status::finished || result_.steps >= options_.steps;
+  TrainResult result = best_.result();
+  result.gain = gain.mean().item<double>();
+  result.gain_error = gain.std().item<double>() / std::sqrt(static_cast<double>(gain.size(0)));
+  return result;
 }
 
 NamedTensors Trainer::state() const {
-  NamedTensors all = {
-      {"weights", parameters_.flat().detach().clone()},
-      {"best", best_.clone()},
-      {"first_losses", first_losses_},
-      {"best_losses", best_losses_},
-      {"curve", curve_tensor(result_.curve)},
-      {"progress", torch::tensor({result_.steps, result_.best_step}, torch::kInt64)},
-      {"best_loss", torch::tensor({result_.best_loss}, torch::kFloat64)},
-      {"generator", generator_.get_state()},
-      {"time_generator", time_generator_.get_state()}};
+  NamedTensors all = best_.state();
+  all.emplace_back("weights", parameters_.flat().detach().clone());
+  all.emplace_back("first_losses", first_losses_);
+  all.emplace_back("best_losses", best_losses_);
+  all.emplace_back("generator", generator_.get_state());
+  all.emplace_back("time_generator", time_generator_.get_state());
   append(all, "adam", adam_.state());
   append(all, "numerator", numerator_.state());
   append(all, "denominator", denominator_.state());
@@ -182,13 +162,9 @@ NamedTensors Trainer::state() const {
 void Trainer::restore(const NamedTensors& state) {
   torch::NoGradGuard no_grad;
   parameters_.flat().copy_(at(state, "weights"));
-  best_.copy_(at(state, "best"));
+  best_.restore(state);
   first_losses_ = at(state, "first_losses");
   best_losses_ = at(state, "best_losses");
-  result_.curve = curve_of(at(state, "curve"));
-  result_.steps = at(state, "progress")[0].item<int64_t>();
-  result_.best_step = at(state, "progress")[1].item<int64_t>();
-  result_.best_loss = at(state, "best_loss").item<double>();
   restore_generator(generator_, at(state, "generator"));
   restore_generator(time_generator_, at(state, "time_generator"));
   adam_.restore(under(state, "adam"));

@@ -11,8 +11,7 @@
 #include "dre/objective/objective.h"
 #include "dre/times/sampler.h"
 #include "dre/train/adam.h"
-#include "dre/train/options.h"
-#include "dre/train/result.h"
+#include "dre/train/best_so_far.h"
 
 namespace dre {
 
@@ -44,9 +43,7 @@ class Trainer final {
   Batch next_batch();
   void evaluate(double train_loss);
   Tensor held_out_losses();
-  void measure_gain();
-  TrainResult::Status verdict() const;  // by the curve so far: go on, or why not
-  bool over() const;
+  TrainResult result_with_gain() const;
 
   const Objective& objective_;
   Parameters& parameters_;
@@ -58,9 +55,8 @@ class Trainer final {
   at::Generator generator_;       // noise and directions, on the device
   at::Generator time_generator_;  // times, on the host
   Adam adam_;
-  Tensor best_;
+  BestSoFar best_;
   Tensor first_losses_, best_losses_;  // of the held-out rows, at the start and at the best look
-  TrainResult result_;
 };
 
 }  // namespace dre

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dre/base/error.h"
+#include "dre/base/numbers.h"
 #include "dre/network/parametric_gaussian_1d.h"
 #include "dre/objective/score_matching.h"
 #include "dre/ratio/path.h"
@@ -38,16 +39,11 @@ TrainOptions train_options(const Settings& settings) {
 /// The scores with one unknown, on the paper's bridge.
 struct Model {
   explicit Model(double sigma, const Context& context)
-      : bridge(make_bridge(named("arithmetic"))),
+      : bridge(make_bridge("arithmetic")),
         network(std::make_shared<ParametricGaussian1d>(ParametricGaussian1dOptions{sigma, start},
                                                        context)),
         score({network, bridge, nullptr, 1}) {}
 
-  static BridgeOptions named(const char* name) {
-    BridgeOptions options;
-    options.bridge = name;
-    return options;
-  }
   double theta() const { return network->parameters().named().front().second.item<double>(); }
 
   BridgePtr bridge;
@@ -89,9 +85,9 @@ void add_curve(Json& result, const Model& model, double sigma, int64_t points) {
   const PathRatio found = horizontal_ratio(model.score, gaussian, x, integrate);
   const double range = (truth.max() - truth.min()).item<double>();
   const double error = (found.log_ratio - truth).abs().max().item<double>();
-  result.update({{"x", list(x)},
-                 {"truth", list(truth)},
-                 {"log_ratio", list(found.log_ratio)},
+  result.update({{"x", numbers_of(x)},
+                 {"truth", numbers_of(truth)},
+                 {"log_ratio", numbers_of(found.log_ratio)},
                  {"range", range},
                  {"error", error},
                  {"relative", error / range},
@@ -107,10 +103,10 @@ Json field(const Model& model, const Context& context) {
   const Tensor t = torch::linspace(0.02, 0.98, nt, context.options());
   const Tensor all_x = x.repeat({nt}).unsqueeze(1), all_t = t.repeat_interleave(nx).unsqueeze(1);
   const JointScore::Both both = model.score.both(all_x, all_t);
-  return {{"x", list(all_x)},
-          {"t", list(all_t)},
-          {"time_score", list(both.time.value)},
-          {"data_score", list(both.data.value)}};
+  return {{"x", numbers_of(all_x)},
+          {"t", numbers_of(all_t)},
+          {"time_score", numbers_of(both.time.value)},
+          {"data_score", numbers_of(both.data.value)}};
 }
 
 Json run_task(double sigma, const Settings& settings, const Context& given, Progress& progress) {

@@ -3,6 +3,7 @@
 #include "benchmarks/method.h"
 #include "dre/apps/fit.h"
 #include "dre/base/error.h"
+#include "dre/base/numbers.h"
 #include "experiments/gaussian_2d/trained_score.h"
 #include "experiments/training.h"
 
@@ -13,7 +14,7 @@ namespace {
 Json binned(const Tensor& log_ratio) {
   const int64_t bins = 60;
   const Tensor inside = log_ratio.to(torch::kCPU, torch::kFloat64).nan_to_num(0).clamp(-59.9, 59.9);
-  return list(torch::histc(inside, bins, -60, 60));
+  return numbers_of(torch::histc(inside, bins, -60, 60));
 }
 
 /// What one set of test rows says of an estimate.

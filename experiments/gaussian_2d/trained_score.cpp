@@ -8,11 +8,6 @@
 namespace dre::experiments {
 namespace {
 
-GaussianEnds on_device(const GaussianEnds& ends, const Context& context) {
-  const auto move = [&](const Tensor& part) { return part.to(context.device); };
-  return {move(ends.mean0), move(ends.variance0), move(ends.mean1), move(ends.variance1)};
-}
-
 IntegrateOptions within(double tolerance) {
   IntegrateOptions options;
   options.rtol = options.atol = tolerance;
@@ -43,11 +38,9 @@ Json PaperMethod::options() const {
 TrainedScore::TrainedScore(const PaperMethod& method, const Data2d& data, const Context& context,
                            Progress& progress)
     : context_(context), rows_(data.denominator.to(context.options())) {
-  BridgeOptions named;
-  named.bridge = method.bridge;
-  bridge_ = make_bridge(named);
+  bridge_ = make_bridge(method.bridge);
   const GaussianEnds ends = sample_ends(data.numerator, data.denominator);
-  gaussian_ = std::make_shared<const GaussianPath>(bridge_, on_device(ends, context));
+  gaussian_ = std::make_shared<const GaussianPath>(bridge_, ends.to(context.device));
   score_ = make_score(method.method, method.score, bridge_, nullptr, 2, context);
   ObjectiveOptions options;
   options.matching = "boundary";  // as the paper has it
@@ -58,8 +51,8 @@ TrainedScore::TrainedScore(const PaperMethod& method, const Data2d& data, const 
   training_ = train(*objective, score_->network().parameters(), sides_, method.train, method.times,
                     context, progress);
   auto generator = context.generator("correction");
-  normalisation_ = normalisation_error(*score_, *gaussian_, cast(sides_.held_out_numerator),
-                                       cast(sides_.held_out_denominator), generator)
+  normalisation_ = normalisation_error(*score_, *gaussian_, sides_.held_out_numerator.to(context),
+                                       sides_.held_out_denominator.to(context), generator)
                        .value;
 }
 

@@ -54,8 +54,6 @@ class TrainedScore final {
   Tensor end_correction(const Tensor& x) const;
 
  private:
-  Samples cast(const Samples& side) const { return {side.x.to(context_.options()), side.weight}; }
-
   Context context_;
   Tensor rows_;
   BridgePtr bridge_;

@@ -16,10 +16,8 @@ constexpr double mean = 2, variance = 0.25;  // of the numerator; the denominato
 constexpr double middle = 0.4;               // where classifiers are learned
 
 GaussianPath path() {
-  BridgeOptions options;
-  options.bridge = "trigonometric";
   const Tensor one = torch::ones({1}, torch::kFloat64);
-  return {make_bridge(options), {mean * one, variance * one, 0 * one, one}};
+  return {make_bridge("trigonometric"), {mean * one, variance * one, 0 * one, one}};
 }
 
 Tensor at_time(const Tensor& x, double t) { return torch::full({x.size(0), 1}, t, x.options()); }

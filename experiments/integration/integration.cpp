@@ -138,9 +138,7 @@ Json run_plane(const Settings& settings, const Context& context, Progress& progr
 Json run_mi(const Settings& settings, const Context& context, Progress& progress) {
   const int64_t d = settings.pick(40, 10);
   const GaussianPairs pairs(d, std::sqrt(1 - std::exp(-1.0)));
-  BridgeOptions named;
-  named.bridge = "arithmetic";
-  const BridgePtr bridge = make_bridge(named);
+  const BridgePtr bridge = make_bridge("arithmetic");
   const auto network = std::make_shared<ParametricGaussian>(ParametricGaussianOptions{d}, context);
   const JointScore score({network, bridge, nullptr, d});
   const JointObjective objective(score, TimeWeight("noise", bridge),
@@ -176,9 +174,7 @@ struct ExactTask {
   std::unique_ptr<Objective> objective;
 
   explicit ExactTask(const Context& context) {
-    BridgeOptions named;
-    named.bridge = "vpsde";
-    bridge = make_bridge(named);
+    bridge = make_bridge("vpsde");
     const Tensor zero = torch::zeros({2}, torch::kFloat64), one = torch::ones_like(zero);
     path = std::make_shared<const GaussianPath>(bridge, GaussianEnds{4 * one, one, zero, one});
     score = make_score("time", {}, bridge, path, 2, context);

@@ -31,12 +31,6 @@ struct Trainable {
   std::unique_ptr<Objective> objective;
 };
 
-BridgePtr bridge_named(const char* name) {
-  BridgeOptions options;
-  options.bridge = name;
-  return make_bridge(options);
-}
-
 /// Both sides have means 0 and variances 1 in every column; their Gaussian path coordinate by
 /// coordinate says nothing of the correlations.
 std::shared_ptr<const GaussianPath> standard_path(const BridgePtr& bridge, int64_t d,
@@ -48,7 +42,7 @@ std::shared_ptr<const GaussianPath> standard_path(const BridgePtr& bridge, int64
 
 Trainable make_parametric(const MiMethod& method, int64_t d, const Context& context) {
   Trainable out;
-  out.bridge = bridge_named("arithmetic");
+  out.bridge = make_bridge("arithmetic");
   out.gaussian = standard_path(out.bridge, d, context);
   auto network = std::make_shared<ParametricGaussian>(ParametricGaussianOptions{d}, context);
   auto score = std::make_shared<JointScore>(ScoreParts{network, out.bridge, nullptr, d});
@@ -61,7 +55,7 @@ Trainable make_parametric(const MiMethod& method, int64_t d, const Context& cont
 
 Trainable make_telescope(const MiMethod& method, int64_t d, const Context& context) {
   Trainable out;
-  out.bridge = bridge_named("arithmetic");
+  out.bridge = make_bridge("arithmetic");
   out.gaussian = standard_path(out.bridge, d, context);
   auto network = std::make_shared<Quadratic>(QuadraticOptions{d, method.bridges + 1}, context);
   auto score = std::make_shared<TelescopeScore>(ScoreParts{network, out.bridge, nullptr, d});
@@ -72,7 +66,7 @@ Trainable make_telescope(const MiMethod& method, int64_t d, const Context& conte
 
 Trainable make_classifier(const MiMethod&, int64_t d, const Context& context) {
   Trainable out;
-  out.bridge = bridge_named("linear");
+  out.bridge = make_bridge("linear");
   out.gaussian = standard_path(out.bridge, d, context);
   auto network = std::make_shared<Quadratic>(QuadraticOptions{d, 1}, context);
   auto score = std::make_shared<ClassifierScore>(ScoreParts{network, out.bridge, nullptr, d});
@@ -84,7 +78,7 @@ Trainable make_classifier(const MiMethod&, int64_t d, const Context& context) {
 /// Velocity moments by a network that knows of no Gaussian and of no pairs.
 Trainable make_generic(const MiMethod& method, int64_t d, const Context& context) {
   Trainable out;
-  out.bridge = bridge_named("brownian");
+  out.bridge = make_bridge("brownian");
   out.gaussian = standard_path(out.bridge, d, context);
   GatedMlpOptions options;
   options.inputs = d;
@@ -155,12 +149,9 @@ TrainResult train_on(const Objective& objective, Parameters& parameters, const M
 double normalisation(const Trainable& model, const MiMethod& method, const TrainData& data,
                      const Context& context) {
   if (method.kind != "generic") return 0;
-  const auto cast = [&](const Samples& side) -> Samples {
-    return {side.x.to(context.options()), side.weight};
-  };
   auto generator = context.generator("correction");
-  return normalisation_error(*model.score, *model.gaussian, cast(data.held_out_numerator),
-                             cast(data.held_out_denominator), generator)
+  return normalisation_error(*model.score, *model.gaussian, data.held_out_numerator.to(context),
+                             data.held_out_denominator.to(context), generator)
       .shrunk();
 }
 

@@ -3,6 +3,7 @@
 #include "benchmarks/pairs/suite.h"
 #include "dre/apps/fit.h"
 #include "dre/base/error.h"
+#include "dre/base/numbers.h"
 #include "dre/numeric/statistics.h"
 #include "dre/report/chart.h"
 #include "experiments/training.h"
@@ -106,8 +107,8 @@ Json run_case(const Case& one, const Sizes& sizes, const Context& context, Progr
   result["which_time_mse"] = (other - data.truth).square().mean().item<double>();
   const int64_t shown = std::min<int64_t>(250, error.size(0));
   const Tensor every = torch::arange(shown) * (error.size(0) / shown);
-  result["shown_disagreement"] = list(disagreement.index_select(0, every));
-  result["shown_error"] = list(error.index_select(0, every));
+  result["shown_disagreement"] = numbers_of(disagreement.index_select(0, every));
+  result["shown_error"] = numbers_of(error.index_select(0, every));
   return result;
 }
 

@@ -119,6 +119,7 @@ TEST(CrossFit, WithoutAReferenceAllIsLearned) {
   const CrossFit rated =
       cross_fit(sides.numerator, sides.denominator, sides.names, {}, fit, silent);
   EXPECT_EQ(rated.share, 1);
+  EXPECT_FALSE(rated.fits.empty());
   for (const auto& one : rated.fits) EXPECT_EQ(kept_weight(one), 1);
 }
 

@@ -116,7 +116,12 @@ TEST(Diagnostics, SidesFarApartAreMarkedAndNothingOverflows) {
   EXPECT_FALSE(found.numerator.reliable);
   EXPECT_TRUE(std::isfinite(found.denominator.effective_rows));
   // What is not finite is null, and the text stays JSON.
-  EXPECT_NO_THROW(nlohmann::json::parse(to_json(found).dump()));
+  Diagnostics tails = found;
+  tails.denominator.pareto_k = -INFINITY;
+  tails.numerator.pareto_k = NAN;
+  const auto json = nlohmann::json::parse(to_json(tails).dump());
+  EXPECT_TRUE(json.at("ratio_on_denominator").at("pareto_k").is_null());
+  EXPECT_TRUE(json.at("inverse_ratio_on_numerator").at("pareto_k").is_null());
 }
 
 TEST(Diagnostics, WeightsCountAsRepeatedRows) {

@@ -23,9 +23,7 @@ struct Case {
 std::vector<Case> all_bridges() {
   std::vector<Case> cases;
   for (const auto& name : BridgeOptions::bridge_names()) {
-    BridgeOptions options;
-    options.bridge = name;
-    const BridgePtr bridge = make_bridge(options);
+    const BridgePtr bridge = make_bridge(name);
     cases.push_back({name, bridge});
     cases.push_back({name + " noisy", std::make_shared<NoisyBridge>(bridge, 0.7, 0.01)});
     cases.push_back({name + " one-sided", std::make_shared<OneSidedBridge>(bridge)});
@@ -54,9 +52,7 @@ TEST(Bridge, DerivativesMatchAutograd) {
 
 TEST(Bridge, EndsAreWhatTheNamePromises) {
   for (const auto& name : {"linear", "arithmetic", "trigonometric", "brownian"}) {
-    BridgeOptions options;
-    options.bridge = name;
-    const BridgePtr bridge = make_bridge(options);
+    const BridgePtr bridge = make_bridge(name);
     EXPECT_NEAR(bridge->start().a, 1, 1e-12) << name;
     EXPECT_NEAR(bridge->start().b, 0, 1e-12) << name;
     EXPECT_NEAR(bridge->finish().b, 1, 1.1e-5) << name;

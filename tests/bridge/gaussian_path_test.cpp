@@ -32,9 +32,7 @@ Tensor gradient(const Tensor& y, const Tensor& x) {
 template <class Body>
 void for_each_path(Body body) {
   for (const auto& name : BridgeOptions::bridge_names()) {
-    BridgeOptions options;
-    options.bridge = name;
-    body(name, GaussianPath(make_bridge(options), sample_ends()));
+    body(name, GaussianPath(make_bridge(name), sample_ends()));
   }
 }
 
@@ -125,7 +123,7 @@ TEST(GaussianPath, TheRatioKeepsItsDigitsFarAway) {
 }
 
 TEST(GaussianPath, TransportCarriesOneSideToTheOther) {
-  const GaussianPath path(make_bridge({}), sample_ends());
+  const GaussianPath path(make_bridge("trigonometric"), sample_ends());
   const Tensor moved =
       path.transport(path.ends().mean0.unsqueeze(0) + path.ends().variance0.sqrt());
   EXPECT_TRUE(

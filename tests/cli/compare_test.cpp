@@ -153,6 +153,7 @@ TEST(Weights, ThatAreNotNormalisedKeepTheYieldOfTheFile) {
   for (const std::string file : {"yields.csv", "equal.csv"}) {
     expect_fine(run_tool(directory, quick("weights", two_files("a.csv", file) + none)));
     const Rows weights = numbers(directory.read("weights.csv"));
+    ASSERT_EQ(weights.size(), rows.size());
     for (size_t i = 0; i < weights.size(); ++i)
       EXPECT_NEAR(weights[i][0] / std::exp(weights[i][1]), yield(file, i), 1e-9);
   }

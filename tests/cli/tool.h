@@ -187,7 +187,9 @@ inline Rows rate(const Directory& directory, const std::string& input,
   const Outcome outcome =
       run_tool(directory, Arguments{"ratio", "--model", model, "--input", input} + more);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  return numbers(outcome.out);
+  const Rows found = numbers(outcome.out);
+  EXPECT_FALSE(found.empty());
+  return found;
 }
 
 inline void expect_fine(const Outcome& outcome) {

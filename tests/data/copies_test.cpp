@@ -4,6 +4,7 @@
 
 #include "dre/base/context.h"
 #include "dre/base/error.h"
+#include "dre/base/numbers.h"
 
 namespace dre {
 namespace {
@@ -22,10 +23,9 @@ Tensor normal_rows(int64_t rows, at::Generator& generator) {
 Frame frame_of(const Tensor& x) {
   Frame frame{{}, x.size(0), x.size(0)};
   for (int64_t j = 0; j < x.size(1); ++j) {
-    const Tensor column = x.select(1, j).contiguous();
     TypedColumn typed;
     typed.name = text("x", j);
-    typed.numbers.assign(column.data_ptr<double>(), column.data_ptr<double>() + x.size(0));
+    typed.numbers = numbers_of(x.select(1, j));
     frame.columns.push_back(std::move(typed));
   }
   return frame;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "dre/base/numbers.h"
 #include "dre/data/encoding_plan.h"
 #include "tests/data/files.h"
 
@@ -43,8 +44,7 @@ std::vector<double> repeated_numbers(const std::vector<double>& values, int time
 }
 
 std::vector<double> row(const Encoding& encoding, const Frame& frame, int64_t index) {
-  const Tensor values = encoding.encode(frame).values[index].contiguous();
-  return {values.data_ptr<double>(), values.data_ptr<double>() + values.size(0)};
+  return numbers_of(encoding.encode(frame).values[index]);
 }
 
 TEST(Encoding, MissingNumbersGetTheMedianAndAnIndicator) {

@@ -230,12 +230,15 @@ TEST(FramesByValue, ColumnsHaveOneKind) {
   }
   expect_contains(message_of([&] { read_by_value(ages, "side"); }),
                   {"row 451", "'4o' is not a number", "599 of 600"});
-  for (const auto& csv : {codes, ticks})
-    for (const auto& [value, frame] : read_by_value(csv, "side", {}, 64)) {
+  for (const auto& csv : {codes, ticks}) {
+    const auto frames = read_by_value(csv, "side", {}, 64);
+    EXPECT_EQ(frames.size(), 2U);
+    for (const auto& [value, frame] : frames) {
       EXPECT_EQ(frame.columns[0].kind, Kind::category) << value;
       EXPECT_EQ(frame.columns[0].rows(), 300) << value;
       EXPECT_EQ(frame.columns[0].missing(), 0) << value;
     }
+  }
 }
 
 TEST(FramesByValue, ErrorsTellTheRow) {

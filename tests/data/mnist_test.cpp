@@ -82,9 +82,6 @@ TEST(Mnist, SplitIsTheUsualOne) {
   EXPECT_EQ(mnist.train.sizes(), torch::IntArrayRef({50000, 784}));
   EXPECT_EQ(mnist.validation.sizes(), torch::IntArrayRef({10000, 784}));
   EXPECT_EQ(mnist.test.sizes(), torch::IntArrayRef({10000, 784}));
-  EXPECT_EQ(mnist.train_labels[0].item<int>(), 5);
-  EXPECT_EQ(mnist.test_labels[0].item<int>(), 7);
-  EXPECT_EQ(mnist.validation_labels.size(0), 10000);
   EXPECT_NEAR(mnist.train.to(torch::kFloat64).mean().item<double>() / 255, 0.13, 0.002);
 }
 

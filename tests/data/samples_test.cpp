@@ -37,6 +37,16 @@ TEST(Samples, EqualWeightsAreNoWeights) {
   EXPECT_EQ(effective_size(samples), 3);
 }
 
+TEST(Samples, PrecisionIsThatOfTheRowsAlone) {
+  const Samples samples = make_samples(table(3), torch::tensor({1.0, 2.0, 4.0}));
+  const Samples single = samples.to({torch::kCPU, torch::kFloat32, 0});
+  EXPECT_EQ(single.x.scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(torch::equal(single.x, samples.x.to(torch::kFloat32)));
+  EXPECT_EQ(single.weight.scalar_type(), torch::kFloat64);
+  EXPECT_TRUE(torch::equal(single.weight, samples.weight));
+  EXPECT_FALSE(make_samples(table(3)).to(Context{}).weight.defined());
+}
+
 TEST(Samples, WhatCannotBeUsedIsRefused) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto weight = [](std::vector<double> w) { return torch::tensor(w, torch::kFloat64); };

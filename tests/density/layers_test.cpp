@@ -4,7 +4,6 @@
 #include "dre/base/error.h"
 #include "dre/density/column_layers.h"
 #include "dre/density/image_layers.h"
-#include "dre/numeric/statistics.h"
 #include "tests/density/examples.h"
 #include "tests/density/jacobian.h"
 
@@ -137,6 +136,12 @@ TEST(Affine, StartsWithAllDataWithinItsReach) {
   EXPECT_TRUE(torch::allclose(y.amin(0), torch::full({3}, -2.5, torch::kFloat64), 1e-9, 1e-9));
 }
 
+/// The mean power of a standardised column; the third is 0 and the fourth 3 for a Gaussian.
+double standardised_moment(const Tensor& x, int order) {
+  const Tensor centred = x - x.mean();
+  return (centred / centred.square().mean().sqrt()).pow(order).mean().item<double>();
+}
+
 /// Two clusters and a log-normal become nearly normal.
 TEST(SplineColumns, StartsByMakingColumnsNormal) {
   Parameters parameters;
@@ -149,10 +154,11 @@ TEST(SplineColumns, StartsByMakingColumnsNormal) {
   layer.initialise(x);
   const Tensor y = layer.forward(x).point;
   for (int64_t i = 0; i < 2; ++i) {
-    const double before = std::abs(excess_kurtosis(x.select(1, i)));
-    EXPECT_GT(before, 1);
-    EXPECT_LT(std::abs(excess_kurtosis(y.select(1, i))), 0.4 * before);
-    EXPECT_LT(std::abs(skewness(y.select(1, i))), 0.3);
+    const Tensor from = x.select(1, i), to = y.select(1, i);
+    const double excess = std::abs(standardised_moment(from, 4) - 3);
+    EXPECT_GT(excess, 1);
+    EXPECT_LT(std::abs(standardised_moment(to, 4) - 3), 0.4 * excess);
+    EXPECT_LT(std::abs(standardised_moment(to, 3)), 0.3);
   }
 }
 

@@ -41,6 +41,28 @@ double figure(const std::string& name, const std::string& row, const std::string
   return result ? number_in(*result, field) : NAN;
 }
 
+bool is_number(const std::optional<double>& value) { return !value || std::isfinite(*value); }
+
+/// How many numbers a table has; none of them may be NaN or infinite.
+int64_t finite_numbers(const report::Table& table) {
+  int64_t count = 0;
+  for (const auto& row : table.rows)
+    for (size_t column = 0; column < row.size(); ++column) {
+      const report::Cell& cell = row[column];
+      EXPECT_TRUE(is_number(cell.value) && is_number(cell.standard_error))
+          << table.caption << ": " << row.front().shown() << ", " << table.columns[column] << ": "
+          << cell.shown();
+      count += cell.value.has_value();
+    }
+  return count;
+}
+
+int64_t finite_numbers(const Outcome& outcome) {
+  int64_t count = 0;
+  for (const auto& table : outcome.tables) count += finite_numbers(table);
+  return count;
+}
+
 class Experiments : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Experiments, RunFromStartToPage) {
@@ -58,7 +80,10 @@ TEST_P(Experiments, RunFromStartToPage) {
   for (const auto& table : result.outcome.tables) {
     report::check_shape(table);
     EXPECT_FALSE(table.rows.empty()) << table.caption;
+    EXPECT_GT(finite_numbers(table), 0) << table.caption;
   }
+  const Outcome nothing = experiment->summarise(quick(), Results());
+  EXPECT_GT(finite_numbers(result.outcome), finite_numbers(nothing));  // more than the paper's own
   EXPECT_FALSE(result.outcome.charts.empty());
   EXPECT_NE(to_text(result).find(result.outcome.tables[0].caption), std::string::npos);
   EXPECT_EQ(to_json(result)["tables"].size(), result.outcome.tables.size());
@@ -67,10 +92,15 @@ TEST_P(Experiments, RunFromStartToPage) {
 
 TEST_P(Experiments, ShowWhatIsThereWhereCellsAreMissing) {
   const auto experiment = experiment_by_name(GetParam());
-  EXPECT_NO_THROW(experiment->summarise({}, Results()));
-  Settings sweep;
-  sweep.sweep = true;
-  EXPECT_NO_THROW(experiment->summarise(sweep, Results()));
+  for (const bool sweep : {false, true}) {
+    Settings settings;
+    settings.sweep = sweep;
+    const Outcome outcome = experiment->summarise(settings, Results());
+    for (const auto& table : outcome.tables) {
+      report::check_shape(table);
+      finite_numbers(table);
+    }
+  }
 }
 
 TEST_P(Experiments, NamesOfCellsAreUniqueAtEverySize) {

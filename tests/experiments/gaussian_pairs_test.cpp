@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dre/base/error.h"
+#include "dre/base/numbers.h"
 #include "dre/numeric/statistics.h"
 #include "experiments/infinitesimal_classifier/infinitesimal_classifier.h"
 #include "experiments/training.h"
@@ -62,7 +63,7 @@ TEST(QuadraticLogit, FindsTheLogRatioOfTwoGaussians) {
   auto generator = context.generator("classes");
   const Tensor before = normal({100'000}, torch::kFloat64, generator);
   const Tensor after = m + std::sqrt(v) * normal({100'000}, torch::kFloat64, generator);
-  const auto found = list(quadratic_logit(before, after));
+  const auto found = numbers_of(quadratic_logit(before, after));
   EXPECT_NEAR(found[2], 0.5 * (1 - 1 / v), 0.02);
   EXPECT_NEAR(found[1], m / v, 0.03);
   EXPECT_NEAR(found[0], -0.5 * std::log(v) - m * m / (2 * v), 0.02);

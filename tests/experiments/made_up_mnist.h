@@ -1,4 +1,4 @@
-/// Four files that look like MNIST's: images of random levels, each dark or bright as a whole.
+/// Files that look like MNIST's: images of random levels, each dark or bright as a whole.
 #pragma once
 
 #include <random>
@@ -30,13 +30,8 @@ inline std::string idx_images(uint32_t count, unsigned seed) {
 }
 
 inline void write_made_up_mnist(const Directory& directory) {
-  const auto labels = [](uint32_t count) {
-    return big_endian(0x801) + big_endian(count) + std::string(count, '\3');
-  };
   directory.write("train-images-idx3-ubyte", idx_images(60'000, 1));
-  directory.write("train-labels-idx1-ubyte", labels(60'000));
   directory.write("t10k-images-idx3-ubyte", idx_images(10'000, 2));
-  directory.write("t10k-labels-idx1-ubyte", labels(10'000));
 }
 
 }  // namespace dre::testing

@@ -58,8 +58,10 @@ TEST_F(MnistExperiment, RunsFromStartToPage) {
   ASSERT_TRUE(done.failures.empty()) << done.failures.front();
   EXPECT_EQ(done.missing, 0);
   const Outcome outcome = experiment->summarise(settings(), done.results);
+  EXPECT_EQ(outcome.tables.size(), 5U);
   for (const auto& table : outcome.tables) {
     report::check_shape(table);
+    EXPECT_FALSE(table.rows.empty()) << table.caption;
     EXPECT_EQ(report::to_text(table).find("missing"), std::string::npos) << report::to_text(table);
   }
   // Three noise models, six models by annealing, three of them by their flow.
@@ -68,7 +70,9 @@ TEST_F(MnistExperiment, RunsFromStartToPage) {
   const std::string html = report::to_html(to_page(written));
   EXPECT_NE(html.find("data:image/png;base64,iVBOR"), std::string::npos);
   EXPECT_LT(html.size(), 2'000'000U);
-  for (const auto& plan : mnist::fit_plans(settings())) {
+  const auto plans = mnist::fit_plans(settings());
+  EXPECT_EQ(plans.size(), 6U);
+  for (const auto& plan : plans) {
     const Json* found = done.results.find(plan.row());
     ASSERT_TRUE(found) << plan.row();
     EXPECT_EQ((*found)["looks"].size(), 2U);

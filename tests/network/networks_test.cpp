@@ -111,14 +111,12 @@ const std::vector<Case>& cases() {
          return plain_stack(p, "layer", x, plain_silu);
        },
        4, false, 2, 5 * 12 + 2 * 13 * 12 + 13 * 2},
-      {"telescoping",
-       [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
-         return std::make_unique<Mlp>(telescoping_options(2, 4), c, g);
-       },
+      {"mlp_leaky_relu_without_time",
+       [](const Context& c, at::Generator& g) { return make_mlp(2, false, "leaky-relu", c, g); },
        [](const Plain& p, const Tensor& x, const Tensor&) {
          return plain_stack(p, "layer", x, plain_leaky);
        },
-       2, false, 5, 3 * 256 + 257 * 256 + 257 * 5},
+       2, false, 2, 3 * 12 + 2 * 13 * 12 + 13 * 2},
       {"joint",
        [](const Context& c, at::Generator& g) -> std::unique_ptr<Network> {
          JointMlpOptions options;

@@ -69,7 +69,7 @@ TEST_P(Annealing, WeightsOfAFewStepsAreUnbiased) {
   auto generator = context.generator("few steps");
   Progress silent;
   const AnnealOptions options = small_run(40000, 3);
-  const Route route = Route::even(0.4, torch::kFloat64);
+  const Route route = even_route(0.4);
   PowerTilt tilt = target.tilt();
   const AisResult forward =
       ais(tilt, target.dimension, route, options, context.options(), generator, silent);
@@ -151,7 +151,7 @@ TEST(AnnealingRuns, AStopIsToldToTheCaller) {
   } stopped;
   const Target target = mixture(1, 1.2, 0.5, 2);
   auto generator = context.generator("run");
-  const Route route = Route::even(0.4, torch::kFloat64);
+  const Route route = even_route(0.4);
   PowerTilt tilt = target.tilt();
   EXPECT_FALSE(
       ais(tilt, 1, route, small_run(10, 5), context.options(), generator, stopped).finished);

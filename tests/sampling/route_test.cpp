@@ -102,8 +102,8 @@ TEST(Route, StepSizesAreInterpolated) {
   EXPECT_DOUBLE_EQ(route.step(1).item<double>(), 4);
 }
 
-TEST(Route, WithoutAPilotRunTemperaturesAreEven) {
-  const std::vector<double> beta = Route::even(0.4, torch::kFloat64).temperatures(4);
+TEST(Route, EqualSpreadMeansEvenTemperatures) {
+  const std::vector<double> beta = even_route(0.4).temperatures(4);
   ASSERT_EQ(beta.size(), 5);
   for (size_t i = 0; i < beta.size(); ++i)
     EXPECT_NEAR(beta[i], 0.25 * static_cast<double>(i), 1e-15);

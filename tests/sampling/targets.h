@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dre/density/density.h"
-#include "dre/sampling/hmc.h"
+#include "dre/sampling/route.h"
 
 namespace dre::testing {
 
@@ -50,6 +50,11 @@ inline Target mixture(int64_t d, double m, double s, double log_z) {
             const Tensor sign = uniform({rows, 1}, torch::kFloat64, generator).sub(0.5).sign();
             return m * sign + s * normal({rows, d}, torch::kFloat64, generator);
           }};
+}
+
+/// The same step everywhere, temperatures at equal distances.
+inline Route even_route(double step_size) {
+  return {torch::full({2}, step_size, torch::kFloat64), torch::ones({2}, torch::kFloat64)};
 }
 
 inline std::vector<Target> targets() {

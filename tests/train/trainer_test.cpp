@@ -49,7 +49,7 @@ class TrainerJob {
  public:
   explicit TrainerJob(const Settings& settings, const TrainData& data = gaussian_data(2, 300, 100))
       : context_{torch::kCPU, torch::kFloat32, settings.seed},
-        bridge_(make_bridge({})),
+        bridge_(make_bridge("trigonometric")),
         score_(make_score(settings.method, small(), bridge_, reference(settings), 2, context_)),
         objective_(make_objective(settings.method, *score_, bridge_,
                                   second_moments(gaussian_ends(2)), {})),
