@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "dre/apps/warning.h"
 #include "dre/base/progress.h"
+#include "dre/base/warning.h"
 #include "dre/data/reader.h"
 #include "dre/data/writer.h"
 #include "dre/ratio/estimator.h"
