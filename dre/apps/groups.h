@@ -7,20 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "dre/apps/typed_table.h"
 #include "dre/apps/warning.h"
-#include "dre/base/options.h"
 
 namespace dre {
 
 using torch::Tensor;
 
 /// Which columns of a file are which.
-struct GroupsOptions {
+struct GroupsOptions : TableOptions {
   std::string data;
   std::vector<std::string> x, y;
-  std::vector<std::string> categorical, numeric;
-  std::string missing = "encode";
-  int64_t max_rows = 1'000'000;
 
   void visit(OptionVisitor& v);
 };
