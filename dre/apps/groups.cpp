@@ -4,43 +4,21 @@
 #include <cmath>
 
 #include "dre/apps/cross_fit.h"
-#include "dre/apps/sides.h"
 #include "dre/apps/support.h"
+#include "dre/apps/table_warnings.h"
+#include "dre/apps/typed_table.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/data/basis.h"
 #include "dre/data/columns.h"
-#include "dre/data/copies.h"
 #include "dre/data/encoding_plan.h"
 #include "dre/data/place.h"
-#include "dre/data/reader.h"
 #include "dre/data/source.h"
 
 namespace dre {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-Frame read_columns(const GroupsOptions& options, const Strings& columns, bool counted,
-                   int64_t seed) {
-  ReadOptions read;
-  read.header_optional = counted;
-  read.columns = columns;
-  read.missing = options.missing == "error" ? "error" : "keep";
-  read.words = "keep";
-  read.numbers = options.numeric;
-  read.advice.missing = "--missing error refuses that";
-  const auto reader = open_table(options.data, read);
-  FrameOptions frame;
-  frame.categories = options.categorical;
-  frame.max_rows = options.max_rows;
-  frame.seed = static_cast<uint64_t>(seed);
-  FrameBuilder builder(input_name(options.data), reader->columns(), frame);
-  const auto width = std::max<int64_t>(1, static_cast<int64_t>(reader->columns().size()));
-  while (const auto block = reader->next(std::max<int64_t>(1, (int64_t{1} << 20) / width)))
-    builder.add(*block);
-  return std::move(builder).finish();
-}
 
 /// values: [n, d], levels of categories
 void bound_by_entropy(const Tensor& values, Groups& groups) {
@@ -58,20 +36,23 @@ bool has_known_entropy(const Encoding& encoding) {
   });
 }
 
-/// The encoded columns of one group, without those that are constant.
-Tensor encoded(const Frame& frame, size_t from, size_t to, Strings& names, Groups& groups) {
-  Frame part{{frame.columns.begin() + static_cast<std::ptrdiff_t>(from),
-              frame.columns.begin() + static_cast<std::ptrdiff_t>(to)},
-             frame.rows,
-             frame.rows_read};
-  const EncodingPlan plan = make_encoding(part);
-  const Encoding& encoding = plan.encoding;
-  const auto found_here = encoding_warnings(plan);
-  groups.warnings.insert(groups.warnings.end(), found_here.begin(), found_here.end());
+/// Data error where no column of a group can be used.
+Encoding usable_encoding(Frame& group, Groups& groups) {
+  const EncodingPlan plan = make_encoding(group);
   Strings reasons;
-  for (const auto& [code, message] : found_here) reasons.push_back(message);
-  check_data(!encoding.names().empty(), "no column of a group can be used: ", join(reasons, "; "));
-  const Tensor values = encoding.encode(take_columns(part, encoding)).values;
+  for (const auto& warning : encoding_warnings(plan)) {
+    groups.warnings.push_back(warning);
+    reasons.push_back(warning.message);
+  }
+  check_data(!plan.encoding.names().empty(),
+             "no column of a group can be used: ", join(reasons, "; "));
+  return plan.encoding;
+}
+
+/// The encoded columns of one group, without those that are constant.
+Tensor encode_group(Frame group, Strings& names, Groups& groups) {
+  const Encoding encoding = usable_encoding(group, groups);
+  const Tensor values = encoding.encode(take_columns(group, encoding)).values;
   const Samples samples = make_samples(values, {}, "the table");
   const ConstantColumns found = constant_columns(samples, samples);
   check_data(!found.others.empty(),
@@ -122,59 +103,71 @@ Strings first_columns(const GroupsOptions& options, int64_t count) {
   return all;
 }
 
+/// The columns of both groups, those of x first.
+Strings chosen_columns(const GroupsOptions& options, int64_t dx, int64_t dy) {
+  check(options.x.empty() == options.y.empty(), "--x and --y must be given together");
+  for (const auto& name : options.x)
+    check(!contains(options.y, name), "column ", shown(name),
+          " is in --x and in --y: what it tells of itself has no bound; name it once");
+  check_distinct("--x", options.x);
+  check_distinct("--y", options.y);
+  if (options.x.empty()) {
+    check(dx > 0 && dy > 0, "say which columns: --x a,b --y c,d, or FILE DX DY");
+    return first_columns(options, dx + dy);
+  }
+  check(dx == 0 && dy == 0, "give --x and --y, or DX and DY, not both");
+  Strings columns = options.x;
+  columns.insert(columns.end(), options.y.begin(), options.y.end());
+  return columns;
+}
+
+Frame read_columns(const GroupsOptions& options, const Strings& columns, int64_t seed) {
+  ReadOptions read = read_options(options);
+  read.header_optional = options.x.empty();
+  read.columns = columns;
+  const auto reader = open_table(options.data, read);
+  return read_frame(*reader, options.data, frame_options(options, seed));
+}
+
+Groups encode_groups(const Frame& frame, int64_t of_x) {
+  const auto group = [&](auto from, auto to) {
+    return Frame{{from, to}, frame.rows, frame.rows_read};
+  };
+  const auto first = frame.columns.begin(), first_of_y = first + of_x;
+  Groups out;
+  out.x = encode_group(group(first, first_of_y), out.x_names, out);
+  out.y = encode_group(group(first_of_y, frame.columns.end()), out.y_names, out);
+  out.sampled = frame.sampled;
+  return out;
+}
+
+void warn_of_rows(const Frame& frame, const Strings& columns, Groups& groups) {
+  if (frame.sampled) groups.warnings.push_back(sampled_rows(frame.rows, frame.rows_read));
+  const auto repeated = repeated_rows(find_repeats(frame, columns),
+                                      ": where rows were repeated, the information comes out too "
+                                      "large and its interval too narrow; leave the copies out");
+  if (repeated) groups.warnings.push_back(*repeated);
+}
+
 }  // namespace
 
 void GroupsOptions::visit(OptionVisitor& v) {
   v("data", data, {}, "file with the rows; - is standard input");
   v("x", x, "columns of the first group");
   v("y", y, "columns of the second group");
-  v("categorical", categorical, "take these columns as categories, numbers or not");
-  v("numeric", numeric, "these columns must hold numbers; any other text is an error");
-  v("missing", missing, {"encode", "error"},
-    "missing values: encode them with an indicator column, or refuse them");
-  v("max-rows", max_rows, at_least(10), "rows at most; of more a random sample is kept");
+  visit_kinds(v);
+  visit_rows(v, "rows at most; of more a random sample is kept");
 }
 
 Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t seed) {
   check(!options.data.empty(), "no data; give a file");
-  check(options.x.empty() == options.y.empty(), "--x and --y must be given together");
-  const bool counted = options.x.empty();
-  for (const auto& name : options.x)
-    check(!contains(options.y, name), "column ", shown(name),
-          " is in --x and in --y: what it tells of itself has no bound; name it once");
-  check_distinct("--x", options.x);
-  check_distinct("--y", options.y);
-  Strings columns = options.x;
-  columns.insert(columns.end(), options.y.begin(), options.y.end());
-  if (counted) {
-    check(dx > 0 && dy > 0, "say which columns: --x a,b --y c,d, or FILE DX DY");
-    columns = first_columns(options, dx + dy);
-  } else {
-    check(dx == 0 && dy == 0, "give --x and --y, or DX and DY, not both");
-    dx = static_cast<int64_t>(options.x.size());
-  }
+  const Strings columns = chosen_columns(options, dx, dy);
   check_named("--categorical", options.categorical, columns);
   check_named("--numeric", options.numeric, columns);
-  const Frame frame = read_columns(options, columns, counted, seed);
+  const Frame frame = read_columns(options, columns, seed);
   check_any_rows(frame.rows);
-  Groups out;
-  out.x = encoded(frame, 0, static_cast<size_t>(dx), out.x_names, out);
-  out.y = encoded(frame, static_cast<size_t>(dx), columns.size(), out.y_names, out);
-  out.sampled = frame.sampled;
-  if (out.sampled)
-    out.warnings.push_back(
-        {"sampled-rows", text("a random sample of ", frame.rows, " of the ", frame.rows_read,
-                              " rows is used; --max-rows "
-                              "sets how many")});
-  const Repeats found = find_repeats(frame, columns);
-  if (found.copies)
-    out.warnings.push_back(
-        {"copied-rows",
-         text(found.copies->rows() - found.copies->different(), " of the ", found.copies->rows(),
-              " rows are exact copies of others: where rows were repeated, the information comes "
-              "out too large and its interval too narrow; leave the copies out")});
-  else if (found.times > 1)
-    out.warnings.push_back(repeated_rows(found.times, "table"));
+  Groups out = encode_groups(frame, options.x.empty() ? dx : std::ssize(options.x));
+  warn_of_rows(frame, columns, out);
   if (one_fixes_the_other(out.x, out.y))
     out.warnings.push_back(
         {"no-bound",

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dre/base/options.h"
+#include "dre/apps/typed_table.h"
 #include "dre/base/warning.h"
 
 namespace dre {
@@ -15,12 +15,9 @@ namespace dre {
 using torch::Tensor;
 
 /// Which columns of a file are which.
-struct GroupsOptions {
+struct GroupsOptions : TableOptions {
   std::string data;
   std::vector<std::string> x, y;
-  std::vector<std::string> categorical, numeric;
-  std::string missing = "encode";
-  int64_t max_rows = 1'000'000;
 
   void visit(OptionVisitor& v);
 };

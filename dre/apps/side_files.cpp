@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dre/apps/typed_table.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/data/cell.h"
@@ -96,7 +97,7 @@ std::optional<Strings> peek_columns(const std::string& path) {
 /// A column to drop need not be in both files: dropping what only one has is how they are matched.
 Strings drop_from(const std::string& path, const SidesOptions& options) {
   const auto existing = peek_columns(path);
-  if (!existing || !uses_two_files(options)) return options.drop;
+  if (!existing || !options.two_files()) return options.drop;
   return without(options.drop, without(options.drop, *existing));
 }
 
@@ -110,20 +111,15 @@ void check_drops_exist(const SidesOptions& options) {
 }
 
 Advice advice_for(const SidesOptions& options) {
-  Advice advice{"--drop", options.numeric, "--missing error refuses that"};
-  if (!options.columns.empty()) advice.drop_flag = "";
+  Advice advice{options.columns.empty() ? "--drop" : "", options.numeric};
   advice.needed.insert(advice.needed.end(), {options.weight_column, options.domain_column});
   return advice;
 }
 
 std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptions& options) {
-  ReadOptions read;
+  ReadOptions read = read_options(options, advice_for(options));
   read.columns = options.columns;
   read.drop = drop_from(path, options);
-  read.missing = options.missing == "error" ? "error" : "keep";
-  read.words = "keep";
-  read.numbers = options.numeric;
-  read.advice = advice_for(options);
   if (!options.weight_column.empty()) {
     read.columns_if_there = {options.weight_column};
     read.numbers.push_back(options.weight_column);
@@ -137,28 +133,6 @@ std::unique_ptr<TableReader> open_side(const std::string& path, const SidesOptio
 std::string canonical(const std::string& value) {
   const Cell cell = parse_cell(trimmed(value));
   return cell.kind == Cell::Kind::number ? number_text(cell.value) : std::string(trimmed(value));
-}
-
-FrameOptions frame_options(const SidesOptions& options, int64_t seed) {
-  FrameOptions frame;
-  frame.seed = static_cast<uint64_t>(seed);
-  frame.categories = options.categorical;
-  frame.max_rows = options.max_rows;
-  frame.advice = advice_for(options);
-  return frame;
-}
-
-/// The next rows, a million cells at most.
-std::optional<Table> next_block(TableReader& reader) {
-  const auto width = std::max<int64_t>(1, static_cast<int64_t>(reader.columns().size()));
-  return reader.next(std::max<int64_t>(1, (int64_t{1} << 20) / width));
-}
-
-/// All rows, or a random sample of at most `max_rows` of them.
-Frame read_frame(TableReader& reader, const std::string& path, const FrameOptions& options) {
-  FrameBuilder builder(input_name(path), reader.columns(), options);
-  while (const auto block = next_block(reader)) builder.add(*block);
-  return std::move(builder).finish();
 }
 
 void check_types_exist(const SidesOptions& options, const Strings& columns,
@@ -245,7 +219,7 @@ RawSides read_two_files(const SidesOptions& options, int64_t seed) {
     // Rows of a file without weights count once.
     const bool has_weights = contains(reader.columns(), options.weight_column);
     const std::string weight = has_weights ? options.weight_column : "";
-    FrameOptions frame = frame_options(options, seed);
+    FrameOptions frame = frame_options(options, seed, advice_for(options));
     frame.sample = what;
     RawSide side = raw_side(what, path, read_frame(reader, path, frame), weight);
     side.frame = ordered(std::move(side.frame), names);
@@ -300,7 +274,7 @@ RawSides read_one_file(const SidesOptions& options, int64_t seed) {
   if (!options.weight_column.empty())
     check_has(reader->columns(), "weight", options.weight_column, options.data);
   FramesByValue parts(input_name(options.data), reader->columns(), options.domain_column,
-                      frame_options(options, seed));
+                      frame_options(options, seed, advice_for(options)));
   while (const auto block = next_block(*reader)) parts.add(*block);
   auto frames = std::move(parts).finish();
   const Strings values{frames.begin()->first, frames.rbegin()->first};
@@ -323,8 +297,6 @@ Place RawSide::place(int64_t row, const std::string& column) const {
   return {file, frame.file_rows[static_cast<size_t>(row)], 0, column};
 }
 
-bool uses_two_files(const SidesOptions& options) { return options.data.empty(); }
-
 void check_options(const SidesOptions& options) {
   validate(options);
   check_choice(options);
@@ -332,7 +304,7 @@ void check_options(const SidesOptions& options) {
 }
 
 RawSides read_sides(const SidesOptions& options, int64_t seed) {
-  return uses_two_files(options) ? read_two_files(options, seed) : read_one_file(options, seed);
+  return options.two_files() ? read_two_files(options, seed) : read_one_file(options, seed);
 }
 
 }  // namespace dre

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dre/apps/sides.h"
+#include "dre/apps/side_options.h"
 #include "dre/data/copies.h"
 #include "dre/data/frame.h"
 
@@ -33,8 +33,6 @@ struct RawSides {
 
 /// Usage error where `options` contradict themselves.
 void check_options(const SidesOptions& options);
-
-bool uses_two_files(const SidesOptions& options);
 
 /// Columns in the order of the numerator's file. seed: of a sample of the rows, where they are too
 /// many.

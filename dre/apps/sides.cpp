@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dre/apps/side_files.h"
+#include "dre/apps/table_warnings.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/data/basis.h"
@@ -18,19 +19,6 @@ namespace dre {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-/// "a" or "a, b" with the verb that goes with it.
-std::string columns_are(const Strings& names) {
-  return text(names.size() == 1 ? "column " : "columns ", listed(names),
-              names.size() == 1 ? " is" : " are");
-}
-
-/// How to write columns that look like formatted numbers; nothing where there are none.
-std::string format_hint(const Strings& names) {
-  if (names.empty()) return "";
-  return text("; ", listed(names),
-              " could be numbers or dates: write them as 1234.5 and 2021-07-13 to have them used");
-}
 
 /// Indicators of categories are judged by their levels, see encoding_warnings; those of a number
 /// that is itself named say no more.
@@ -111,11 +99,9 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
 
 void warn_of_sampling(const RawSide& side, bool two_files, Sides& sides) {
   if (!side.frame.sampled) return;
-  const std::string rows_of = two_files ? " rows of " : text(" rows of the ", side.what, " in ");
   const int64_t rows = side.copies ? side.copies->rows() : side.frame.rows;
-  sides.warnings.push_back(
-      {"sampled-rows", text("a random sample of ", rows, " of the ", side.frame.rows_read, rows_of,
-                            side.file, " is used; --max-rows sets how many")});
+  const std::string table = two_files ? side.file : text("the ", side.what, " in ", side.file);
+  sides.warnings.push_back(sampled_rows(rows, side.frame.rows_read, table));
 }
 
 /// Squares of larger numbers would overflow.
@@ -138,19 +124,15 @@ Samples encoded(RawSide& raw, const Encoding& encoding) {
 /// Takes exact copies of a row as one row with the weight of all. columns: those that are used.
 void merge_copies(RawSide& raw, const RawSide& other, const Strings& columns, Sides& sides) {
   Repeats found = find_repeats(raw.frame, columns, raw.weight, &other.frame);
+  const auto warning = repeated_rows(found,
+                                     ", as in a table that was repeated or oversampled: each row "
+                                     "is taken once, with the weight of its copies",
+                                     "the " + raw.what);
+  if (warning) sides.warnings.push_back(*warning);
   raw.copies = std::move(found.copies);
-  if (!raw.copies) {
-    if (found.times > 1) sides.warnings.push_back(repeated_rows(found.times, raw.what));
-    return;
-  }
+  if (!raw.copies) return;
   raw.frame = raw.frame.take(raw.copies->kept);
   raw.weight = raw.copies->weight;
-  const int64_t all = raw.copies->rows();
-  sides.warnings.push_back(
-      {"copied-rows",
-       text(all - raw.copies->different(), " of the ", all, " rows of the ", raw.what,
-            " are exact copies of others, as in a table that was repeated or oversampled: each "
-            "row is taken once, with the weight of its copies")});
 }
 
 /// Of copies one row counts, for levels and point masses, too.
@@ -211,119 +193,74 @@ void describe_columns(Sides& sides) {
   sides.description["encoded_columns"] = sides.names.size();
 }
 
-}  // namespace
-
-void SidesOptions::visit(OptionVisitor& v) {
-  v("numerator", numerator, {}, "file with the rows of the numerator; - is standard input");
-  v("denominator", denominator, {}, "file with the rows of the denominator");
-  v("data", data, {}, "one file with the rows of both sides, instead of two");
-  v("domain-column", domain_column, {}, "column of --data that tells the sides apart");
-  v("numerator-value", numerator_value, {},
-    "value of the domain column in the numerator's rows; 1, true and numerator need not be named");
-  v("columns", columns, "use only these columns");
-  v("drop", drop, "leave these columns out");
-  v("categorical", categorical, "take these columns as categories, numbers or not");
-  v("numeric", numeric, "these columns must hold numbers; any other text is an error");
-  v("weight-column", weight_column, {},
-    "column with the weights of the rows; a file without it has rows that count once");
-  v("missing", missing, {"encode", "error"},
-    "missing values: encode them with an indicator column, or refuse them");
-  v("max-rows", max_rows, at_least(10), "rows a side at most; of more a random sample is kept");
-}
-
-Warning repeated_rows(int64_t times, const std::string& table) {
-  return {"repeated-rows",
-          text("every row of the ", table, " is there ", times,
-               " times or a multiple of that, which is right in a design; where the table was "
-               "repeated, intervals are too narrow and p-values too small: give it once")};
-}
-
-std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
-  std::vector<Warning> warnings;
-  const auto leave_out = [&](const Strings& names, const char* code, const char* why,
-                             const std::string& hint = "") {
-    if (names.empty()) return;
-    warnings.push_back({code, text(columns_are(names), " ", why, " and left out", hint)});
-  };
-  const auto warn = [&](const Strings& names, const char* code, const auto&... parts) {
-    if (!names.empty()) warnings.push_back({code, text(parts...)});
-  };
-  leave_out(plan.all_missing, "all-missing-column", "without any value");
-  leave_out(plan.constant_text, "constant-column", "constant");
-  leave_out(plan.id_like, "id-like-column", "different in nearly every row",
-            format_hint(plan.formatted));
-  warn(plan.formatted_levels, "formatted-numbers", columns_are(plan.formatted_levels),
-       " taken as categories", format_hint(plan.formatted_levels), " as such");
-  warn(plan.rounded, "rounded-numbers", "the numbers of ", listed(plan.rounded),
-       " differ in their last digits only, of which about 16 are kept: write them from a nearer "
-       "origin, as seconds since the start");
-  leave_out(plan.rare_levels, "rare-levels", "of so many levels that none has five rows");
-  leave_out(plan.only_on_one_side, "one-sided-missing",
-            "always missing on one side, never on the other,");
-  leave_out(plan.never_equal, "one-sided-column",
-            "constant on one side and continuous on the other, which never has that value,");
-  warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
-       " without any value on one side only: nothing there can be compared, and rows with a value "
-       "have no counterpart");
-  warn(plan.one_sided_levels, "one-sided-category", "only one of the sides has rows with ",
-       listed(plan.one_sided_levels),
-       ": the ratio there is infinite, zero or far from 1; leave out (--drop) what groups rows, "
-       "such as orders");
-  warn(plan.pooled, "pooled-levels", "rare levels are taken as one: ", listed(plan.pooled),
-       "; what sets them apart is not seen");
-  return warnings;
-}
-
-Sides load_sides(const SidesOptions& options, int64_t seed) {
-  check_options(options);
-  RawSides raw = read_sides(options, seed);
-  check_data(!raw.names.empty(), "no column is left to compare");
-  const bool weighted = raw.numerator.weight.defined() || raw.denominator.weight.defined();
-  Sides sides;
-  sides.denominator_has_weights = raw.denominator.weight.defined();
-  sides.description = raw.description;
-  sides.description["dropped_columns"] = nlohmann::json::array();
-  const EncodingPlan plan = planned(raw, sides);
-  use_encoding(plan, sides);
-  for (const RawSide* side : {&raw.numerator, &raw.denominator})
-    warn_of_sampling(*side, uses_two_files(options), sides);
-  // Chance is judged by counting rows, which are not alike where they have weights.
-  if (!weighted) sides.own_levels = plan.own_levels;
-  sides.denominator_is_sampled = raw.denominator.frame.sampled;
-  if (raw.denominator.weight.defined())
-    sides.denominator_weight = raw.denominator.weight.mean().item<double>();
-  Strings formatted = plan.formatted;
-  formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());
+void check_columns(const EncodingPlan& plan, const Strings& given, const Sides& sides) {
   check_data(!sides.names.empty() || sides.apart.empty(),
              "no column is left to compare: no value of ", listed(sides.apart),
              " is on both sides, and the ratio is infinite or zero everywhere");
-  check_data(!sides.names.empty(), "no column is left to compare: ", listed(raw.names),
-             raw.names.size() == 1 ? " holds" : " hold",
+  Strings formatted = plan.formatted;
+  formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());
+  check_data(!sides.names.empty(), "no column is left to compare: ", listed(given),
+             given.size() == 1 ? " holds" : " hold",
              " one value, none, or a different one in every row", format_hint(formatted));
+}
+
+/// Typed columns -> encoded ones. Of copies one row stays.
+void encode_columns(RawSides& raw, bool two_files, Sides& sides) {
+  // Chance is judged by counting rows, which are not alike where they have weights.
+  const bool alike = !raw.numerator.weight.defined() && !raw.denominator.weight.defined();
+  sides.denominator_has_weights = raw.denominator.weight.defined();
+  const EncodingPlan plan = planned(raw, sides);
+  use_encoding(plan, sides);
+  if (alike) sides.own_levels = plan.own_levels;
+  for (const RawSide* side : {&raw.numerator, &raw.denominator})
+    warn_of_sampling(*side, two_files, sides);
+  sides.denominator_is_sampled = raw.denominator.frame.sampled;
+  sides.denominator_copies = raw.denominator.copies;
+  if (raw.denominator.weight.defined())
+    sides.denominator_weight = raw.denominator.weight.mean().item<double>();
+  check_columns(plan, raw.names, sides);
+}
+
+/// Whether the rows can carry the columns on both sides.
+void check_rows(const Sides& sides, const RawSides& raw) {
+  const auto check_one = [&](const Samples& samples, const RawSide& side) {
+    check_rows(samples.columns(), sides.encoding, effective_size(samples), side);
+  };
+  check_one(sides.numerator, raw.numerator);
+  check_one(sides.denominator, raw.denominator);
+}
+
+/// Frames -> samples of both sides, as long as the rows can carry the columns.
+void encode_rows(RawSides& raw, Sides& sides) {
   check_levels(sides.encoding, raw.numerator);
   check_levels(sides.encoding, raw.denominator);
   sides.numerator = encoded(raw.numerator, sides.encoding);
   sides.denominator = encoded(raw.denominator, sides.encoding);
   // In a handful of rows everything looks constant; with more, constant columns need no rows.
-  const auto check_both = [&] {
-    const auto check_one = [&](const Samples& samples, const RawSide& side) {
-      check_rows(samples.columns(), sides.encoding, effective_size(samples), side);
-    };
-    check_one(sides.numerator, raw.numerator);
-    check_one(sides.denominator, raw.denominator);
-  };
   const double fewest =
       std::min(effective_size(sides.numerator), effective_size(sides.denominator));
-  if (fewest < static_cast<double>(rows_needed(1))) check_both();
-  if (uses_two_files(options) && options.numerator == options.denominator)
+  if (fewest < static_cast<double>(rows_needed(1))) check_rows(sides, raw);
+}
+
+}  // namespace
+
+Sides load_sides(const SidesOptions& options, int64_t seed) {
+  check_options(options);
+  RawSides raw = read_sides(options, seed);
+  check_data(!raw.names.empty(), "no column is left to compare");
+  Sides sides;
+  sides.description = raw.description;
+  sides.description["dropped_columns"] = nlohmann::json::array();
+  encode_columns(raw, options.two_files(), sides);
+  encode_rows(raw, sides);
+  if (options.two_files() && options.numerator == options.denominator)
     sides.warnings.push_back({"same-file", "numerator and denominator are the same file"});
   judge_columns(sides);
   describe_columns(sides);
   sides.description["numerator"] = describe(sides.numerator, raw.numerator);
   sides.description["denominator"] = describe(sides.denominator, raw.denominator);
   if (!options.weight_column.empty()) sides.description["weight_column"] = options.weight_column;
-  sides.denominator_copies = raw.denominator.copies;
-  check_both();
+  check_rows(sides, raw);
   return sides;
 }
 

@@ -8,30 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "dre/base/options.h"
+#include "dre/apps/side_options.h"
 #include "dre/base/warning.h"
 #include "dre/data/copies.h"
 #include "dre/data/encoding_plan.h"
 #include "dre/data/samples.h"
 
 namespace dre {
-
-struct SidesOptions {
-  std::string numerator, denominator;  ///< two files, or
-  std::string data;                    ///< one file
-  std::string domain_column;           ///< in which this column
-  std::string numerator_value;         ///< has this value in the rows of the numerator
-  std::vector<std::string> columns, drop;
-  std::vector<std::string> categorical, numeric;
-  std::string weight_column;
-  std::string missing = "encode";
-  int64_t max_rows = 1'000'000;
-
-  void visit(OptionVisitor& v);
-
-  /// The files that are read; empty names among them.
-  std::vector<std::string> files() const { return {numerator, denominator, data}; }
-};
 
 struct Sides {
   Samples numerator, denominator;  ///< in encoded columns, each of several copies once
@@ -46,12 +29,6 @@ struct Sides {
   double denominator_weight = 1;         ///< mean of its weights before they were scaled to mean 1
   std::optional<Copies> denominator_copies;  ///< where rows of the file were taken as one
 };
-
-/// What was noticed while a table was encoded, as a user should know it.
-std::vector<Warning> encoding_warnings(const EncodingPlan& plan);
-
-/// That every row of a table is there so many times, more than once.
-Warning repeated_rows(int64_t times, const std::string& table);
 
 /// Columns that are constant on both sides, have no value, or identify rows are left out with a
 /// warning. Data errors: files that cannot be read, different columns, columns that separate the

@@ -14,9 +14,6 @@
 namespace dre {
 namespace {
 
-/// Values of a block when a whole file is read.
-constexpr int64_t block_values = int64_t{1} << 20;
-
 using Open = std::unique_ptr<TableReader> (*)(const std::string& path, const ReadOptions& options);
 
 std::unique_ptr<TableReader> open_csv(const std::string& path, const ReadOptions& options) {
@@ -98,13 +95,17 @@ std::unique_ptr<TableReader> open_table(const std::string& path, const ReadOptio
   return path == "-" ? open_stream(path, options) : find_open(path)(path, options);
 }
 
+std::optional<Table> next_block(TableReader& reader) {
+  constexpr int64_t most_values = int64_t{1} << 20;
+  const auto columns = std::max<int64_t>(1, static_cast<int64_t>(reader.columns().size()));
+  return reader.next(std::max<int64_t>(1, most_values / columns));
+}
+
 Table read_table(const std::string& path, const ReadOptions& options) {
   const auto reader = open_table(path, options);
-  const auto columns = std::max<int64_t>(1, static_cast<int64_t>(reader->columns().size()));
   Table all{reader->columns(), {}, {}};
   std::vector<Tensor> values;
-  while (auto block = reader->next(std::max<int64_t>(1, block_values / columns)))
-    append(all, std::move(*block), values);
+  while (auto block = next_block(*reader)) append(all, std::move(*block), values);
   all.values = values.size() == 1 ? values.front() : torch::cat(values);
   return all;
 }

@@ -48,6 +48,9 @@ class TableReader {
 
 std::unique_ptr<TableReader> open_table(const std::string& path, const ReadOptions& options = {});
 
+/// The next rows, a million values at most.
+std::optional<Table> next_block(TableReader& reader);
+
 /// All rows of a file.
 Table read_table(const std::string& path, const ReadOptions& options = {});
 
