@@ -76,7 +76,8 @@ TEST(Integrate, EveryMethodMeetsItsTolerancesOnSmoothFunctions) {
       EXPECT_NEAR(first(got.value), exact, 2e-5 * (1 + std::abs(exact)));
       const auto back = integrate(same_for_all(function.f), 3, 0.9, 0.1, by(method), kDouble);
       EXPECT_NEAR(first(back.value), -exact, 2e-5 * (1 + std::abs(exact)));
-      EXPECT_TRUE(torch::equal(got.value, got.value[0].expand({3})));
+      // Some processors add up a batch's rows in different orders.
+      EXPECT_TRUE(torch::allclose(got.value, got.value[0].expand({3}), 1e-14, 1e-14));
     }
   }
 }
