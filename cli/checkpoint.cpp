@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/progress_bar.h"
 #include "dre/base/error.h"
 #include "dre/base/names.h"
 #include "dre/base/version.h"
@@ -16,8 +15,9 @@ const char* const metadata_name = "dre-checkpoint";
 void check_same_options(const std::string& path, const nlohmann::json& saved,
                         const nlohmann::json& now) {
   for (const auto& [name, value] : now.items()) {
-    const nlohmann::json before = saved.contains(name) ? saved[name] : nlohmann::json();
-    check(before == value, path, " belongs to a fit with --", name, " ", before.dump(),
+    check_data(saved.contains(name), path, " was written by another build, which did not keep --",
+               name, "; start anew without --resume");
+    check(saved[name] == value, path, " belongs to a fit with --", name, " ", saved[name].dump(),
           ", this one has ", value.dump(),
           "; give the same options, or start anew without "
           "--resume");
@@ -117,10 +117,6 @@ void CheckpointFile::remove() const {
 
 std::string CheckpointFile::where_it_stands() const {
   return text("the state is in ", path_, "; the same command with --resume goes on from it");
-}
-
-int CheckpointFile::report_stop(const char* who) const {
-  return interrupted(who, where_it_stands());
 }
 
 }  // namespace dre::cli

@@ -37,9 +37,6 @@ class CheckpointFile final {
   /// "the state is in ...", with the way to go on from it.
   std::string where_it_stands() const;
 
-  /// Tells where a stopped fit, which has saved its state, stands; the exit code.
-  int report_stop(const char* who) const;
-
  private:
   bool exists() const;
   NamedTensors load() const;

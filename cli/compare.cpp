@@ -148,7 +148,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   const Sides sides = load_sides(config.sides, config.compare.fit.seed);
   const StopSignals signals;
   const CompareResult result = compare(sides, config.compare, progress);
-  if (result.interrupted) return interrupted(who, "nothing was written");
+  if (result.interrupted) return progress.interrupted("nothing was written");
   progress.warn(result.warnings);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   write_result(config.output, formatted(result, flags.format_for(config.output), elapsed.count()));

@@ -1,9 +1,9 @@
-/// The actions of dre ebm, and how they show figures and images.
+/// The actions of dre ebm, and how they show images.
 #pragma once
 
 #include <string>
 
-#include "dre/energy/evaluate.h"
+#include "dre/base/context.h"
 
 namespace dre::cli {
 

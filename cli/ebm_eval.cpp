@@ -8,6 +8,7 @@
 #include "cli/summary.h"
 #include "dre/data/mnist.h"
 #include "dre/energy/anneal.h"
+#include "dre/energy/evaluate.h"
 
 namespace dre::cli {
 namespace {
@@ -95,8 +96,8 @@ bool all_finite(const EnergyReport& report) {
   return flow && std::isfinite(report.direct.value) && std::isfinite(report.corrected.value);
 }
 
-/// With n temperatures and, where that is wanted, with 2n, of images with the same noise; the last
-/// may be unfinished.
+/// With n temperatures and, where that is wanted, with 2n, of images with the same noise by other
+/// chains; the last may be unfinished.
 std::vector<EnergyAnnealReport> anneal(const EvalConfig& config, const EnergyModel& model,
                                        const Tensor& pixels, const Context& context,
                                        Progress& progress) {
@@ -106,8 +107,9 @@ std::vector<EnergyAnnealReport> anneal(const EvalConfig& config, const EnergyMod
   const size_t runs = config.anneal_doubled ? 2 : 1;
   std::vector<EnergyAnnealReport> found;
   while (found.size() < runs) {
-    auto generator = context.device_generator("annealing");
-    found.push_back(anneal_energy(model, pixels, options, how, generator, progress));
+    auto noise = context.device_generator("annealing");
+    auto chains = context.device_generator(text("chains, ", how.steps, " temperatures"));
+    found.push_back(anneal_energy(model, pixels, options, how, noise, chains, progress));
     if (!found.back().finished) break;
     how.steps *= 2;
   }
@@ -124,15 +126,16 @@ struct Shown {
 void add_annealing(Shown& shown, const std::vector<EnergyAnnealReport>& found, int64_t dimension,
                    ProgressBar& progress) {
   shown.finished = found.back().finished;
+  std::vector<Warning> warnings;
   for (size_t i = 0; i < found.size() && found[i].finished; ++i) {
     shown.lines += anneal_text(found[i]);
     shown.json[i == 0 ? "annealed" : "annealed_doubled"] = to_json(found[i]);
     shown.finite &= std::isfinite(found[i].ais.value) && std::isfinite(found[i].raise.value);
+    warnings = judge_annealing(found[i], dimension);  // the slowest one says most
   }
-  std::vector<Warning> warnings;
-  if (shown.finished) warnings = judge_annealing(found.back(), dimension);
   if (shown.finished && found.size() > 1)
-    for (const Warning& more : judge_doubling(found[0], found[1])) warnings.push_back(more);
+    for (const Warning& more : judge_doubling(found[0], found[1], dimension))
+      warnings.push_back(more);
   progress.warn(warnings);
   shown.json["warnings"] = warnings_json(warnings);
 }
@@ -157,14 +160,14 @@ int eval_ebm_action(int argc, char** argv) {
   auto generator = context.device_generator("evaluation");
   const EnergyReport report =
       evaluate_energy(*file.model, pixels, config.evaluate, generator, progress);
-  if (!report.finished) return interrupted(who, "nothing was measured to its end");
+  if (!report.finished) return progress.interrupted("nothing was measured to its end");
   Shown shown{to_json(report), eval_text(report), true, all_finite(report)};
   if (config.annealed)
     add_annealing(shown, anneal(config, *file.model, pixels, context, progress),
                   file.model->dimension(), progress);
   print_result(run.format == "json" ? shown.json.dump(2) + "\n" : shown.lines);
   if (!shown.finished)
-    return interrupted(who, "the annealing did not end; what was measured is shown");
+    return progress.interrupted("the annealing did not end; what was measured is shown");
   if (!shown.finite)
     fail(Error::Kind::numerical, "a figure of ", config.model, " is not a finite number");
   return exit_fine;

@@ -172,7 +172,7 @@ int fit_ebm_action(int argc, char** argv) {
   if (!result.finite)
     fail(Error::Kind::numerical, "the loss left the finite numbers at step ", result.steps,
          "; try a smaller --rate");
-  if (result.interrupted) return checkpoint.report_stop(who);
+  if (result.interrupted) return progress.interrupted(checkpoint.where_it_stands());
   nlohmann::json record = fit_record(config, origin, result, model, log.looks());
   save_energy(config.out, model, record);
   checkpoint.remove();

@@ -9,6 +9,7 @@
 #include "dre/data/output.h"
 #include "dre/data/source.h"
 #include "dre/energy/anneal.h"
+#include "dre/energy/evaluate.h"
 #include "dre/energy/flow.h"
 
 namespace dre::cli {
@@ -60,37 +61,33 @@ struct SampleConfig {
 
 struct Drawn {
   std::optional<Tensor> y;  ///< in the model's space; nothing where a stop was asked for
-  nlohmann::json report = nlohmann::json::object();  ///< what the chains tell of themselves
+  std::optional<AnnealedSamples> chains;  ///< where they drew
 };
-
-Drawn draw_by_ais(const EnergyModel& model, const SampleConfig& config, at::Generator& generator,
-                  Progress& progress) {
-  const AnnealedSamples drawn =
-      annealed_samples(model, config.count, config.evaluate, config.anneal, generator, progress);
-  if (!drawn.finished) return {};
-  return {drawn.points,
-          {{"chains", drawn.chains},
-           {"effective_chains", drawn.effective_chains},
-           {"acceptance", drawn.acceptance},
-           {"log_normaliser", to_json(drawn.log_normaliser)}}};
-}
 
 Drawn draw(const EnergyModel& model, const SampleConfig& config, at::Generator& generator,
            Progress& progress) {
-  if (config.by == "ais") return draw_by_ais(model, config, generator, progress);
-  return {flow_samples(model, config.count, config.evaluate.flow_steps, generator, progress)};
+  if (config.by == "flow")
+    return {flow_samples(model, config.count, config.evaluate.flow_steps, generator, progress), {}};
+  const AnnealedSamples found =
+      annealed_samples(model, config.count, config.evaluate, config.anneal, generator, progress);
+  return found.finished ? Drawn{found.points, found} : Drawn{};
 }
 
-std::string sample_text(const nlohmann::json& report) {
+std::string sample_text(const Drawn& drawn, const SampleConfig& config) {
   std::string lines;
-  if (report.contains("acceptance"))
+  if (const auto& chains = drawn.chains)
     lines = summary_line(
                 "chains",
-                text(report["chains"], ", of which ", short_number(report["effective_chains"]),
-                     " count by their weights; acceptance ", short_number(report["acceptance"]))) +
-            summary_line("log Z", text(measured_text(report["log_normaliser"]), " nats"));
-  return lines + summary_line("images", text(report["images"])) +
-         summary_line("file", report["file"].get<std::string>());
+                text(chains->chains, ", of which ", short_number(chains->effective_chains),
+                     " count by their weights; acceptance ", short_number(chains->acceptance))) +
+            summary_line("log Z", text(with_error(chains->log_normaliser), " nats"));
+  return lines + summary_line("images", text(config.count)) + summary_line("file", config.out);
+}
+
+nlohmann::json sample_json(const Drawn& drawn, const SampleConfig& config) {
+  nlohmann::json json = drawn.chains ? to_json(*drawn.chains) : nlohmann::json::object();
+  json.update({{"images", config.count}, {"file", config.out}});
+  return json;
 }
 
 }  // namespace
@@ -111,13 +108,13 @@ int sample_ebm_action(int argc, char** argv) {
   ProgressBar progress(who, run.quiet);
   const StopSignals signals;
   auto generator = context.device_generator("samples");
-  Drawn drawn = draw(*file.model, config, generator, progress);
-  if (!drawn.y) return interrupted(who, "no image was written");
+  const Drawn drawn = draw(*file.model, config, generator, progress);
+  if (!drawn.y) return progress.interrupted("no image was written");
   if (!at::isfinite(*drawn.y).all().item<bool>())
     fail(Error::Kind::numerical, config.model, " gives no finite images; nothing was written");
   write_grid(config.out, energy_pixels(*file.model, *drawn.y), config.columns);
-  drawn.report.update({{"images", config.count}, {"file", config.out}});
-  print_result(run.format == "json" ? drawn.report.dump(2) + "\n" : sample_text(drawn.report));
+  print_result(run.format == "json" ? sample_json(drawn, config).dump(2) + "\n"
+                                    : sample_text(drawn, config));
   return exit_fine;
 }
 

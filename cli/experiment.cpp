@@ -155,8 +155,8 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
       {cells, config.only, config.device, config.jobs, config.processors.threads, config.earlier},
       progress);
   if (done.interrupted)
-    return interrupted(who, cells.empty() ? "nothing was kept: give --out FOLDER"
-                                          : "the same command goes on with the next cell");
+    return progress.interrupted(cells.empty() ? "nothing was kept: give --out FOLDER"
+                                              : "the same command goes on with the next cell");
   const Written result = describe_run(name, *experiment, config, settings, done);
   if (!config.out.empty())
     write_folder(text(config.out, "/", with_size(name, config)), result, done.cells, quiet);

@@ -92,7 +92,7 @@ int run(const Arguments& arguments) {
   CheckpointFile checkpoint(config.out, to_json(config.fit), sides.description);
   const StopSignals signals;
   FitSidesResult result = fit_or_resume(sides, config, checkpoint, arguments.resume, progress);
-  if (result.fit.interrupted) return checkpoint.report_stop(who);
+  if (result.fit.interrupted) return progress.interrupted(checkpoint.where_it_stands());
   warn_of_rest(result.warnings, sides.warnings.size(), progress);
   nlohmann::json& record = result.fit.estimator.record;
   record["warnings"] = warnings_json(progress.warnings());  // those about checkpoints among them

@@ -75,7 +75,8 @@ int eval(int argc, char** argv) {
   Tensor bits = torch::zeros({rows.size(0)}, torch::kFloat64);
   for (int64_t draw = 0; draw < config.draws; ++draw) {
     const Tensor judged = flow_bits(*density, rows, generator, progress);
-    if (judged.size(0) < rows.size(0)) return interrupted(who, "nothing was measured to its end");
+    if (judged.size(0) < rows.size(0))
+      return progress.interrupted("nothing was measured to its end");
     bits += judged;
   }
   const Tensor bad = at::isfinite(bits).logical_not().nonzero();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "cli/output.h"
 #include "cli/summary.h"
@@ -11,7 +10,7 @@
 #include "dre/data/mnist.h"
 #include "dre/data/reader.h"
 #include "dre/data/split.h"
-#include "dre/numeric/statistics.h"
+#include "dre/numeric/measured.h"
 
 namespace dre::cli {
 namespace {
@@ -90,11 +89,11 @@ void check_size(const Density& density, const std::string& path, const Tensor& r
 
 nlohmann::json bits_json(const Tensor& bits, int64_t dimension) {
   const double nats = -std::log(2.0) * static_cast<double>(dimension);
+  const Measured mean = mean_of(bits);
   return {{"rows", bits.size(0)},
-          {"bits_per_dimension", weighted_mean(bits)},
-          {"standard_error",
-           bits.size(0) > 1 ? standard_error(bits) : std::numeric_limits<double>::quiet_NaN()},
-          {"log_density", nats * weighted_mean(bits)}};
+          {"bits_per_dimension", mean.value},
+          {"standard_error", mean.standard_error},
+          {"log_density", nats * mean.value}};
 }
 
 std::string bits_text(const nlohmann::json& bits) {

@@ -212,7 +212,7 @@ int run(const Arguments& arguments) {
   const Fitted fitted = config.density == "gaussian"
                             ? Fitted{fit_gaussian(rows.data, config.draws, context), {}}
                             : fit_flow(arguments, rows, checkpoint, context, progress, signals);
-  if (fitted.ending == Ending::stopped) return checkpoint.report_stop(who);
+  if (fitted.ending == Ending::stopped) return bar.interrupted(checkpoint.where_it_stands());
   nlohmann::json record = {{"options", config.deciding()},
                            {"data", rows.description},
                            {"training", fitted.training},

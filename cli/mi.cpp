@@ -84,7 +84,7 @@ int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
   progress.warn(groups.warnings);
   const StopSignals signals;
   const MutualInformation found = mutual_information(groups, config.information, progress);
-  if (found.interrupted) return interrupted(who, "nothing was written");
+  if (found.interrupted) return progress.interrupted("nothing was written");
   const double scale = config.unit == "bits" ? 1 / std::numbers::ln2 : 1;
   if (!config.pointwise.empty()) {
     const auto writer = open_writer(config.pointwise, {"pointwise"});

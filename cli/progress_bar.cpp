@@ -68,11 +68,6 @@ StopSignals::~StopSignals() {
 
 bool StopSignals::requested() { return stop_requested_at != 0; }
 
-int interrupted(const std::string& who, const std::string& left) {
-  std::cerr << who << ": interrupted; " << left << std::endl;
-  return exit_interrupted;
-}
-
 ProgressBar::ProgressBar(std::string who, bool quiet)
     : who_(std::move(who)), quiet_(quiet), shows_bar_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
 
@@ -119,6 +114,12 @@ void ProgressBar::warn(const std::string& code, const std::string& message) {
 
 void ProgressBar::warn(const std::vector<Warning>& warnings) {
   for (const auto& [code, message] : warnings) warn(code, message);
+}
+
+int ProgressBar::interrupted(const std::string& left) {
+  clear();
+  std::cerr << who_ << ": interrupted; " << left << std::endl;
+  return exit_interrupted;
 }
 
 void ProgressBar::clear() {

@@ -23,12 +23,9 @@ class StopSignals final {
   static bool requested();
 };
 
-/// Tells on standard error that a stop ended the work, and what is left of it; the exit code.
-int interrupted(const std::string& who, const std::string& left);
-
 class ProgressBar final : public Progress {
  public:
-  /// `who` begins every warning: "dre fit". Quiet: nothing is shown, warnings are still kept.
+  /// `who` begins every message: "dre fit". Quiet: no bar and no warnings are shown, but kept.
   ProgressBar(std::string who, bool quiet);
   ~ProgressBar() override { clear(); }
 
@@ -38,6 +35,9 @@ class ProgressBar final : public Progress {
   void warn(const std::string& code, const std::string& message) override;
   void warn(const std::vector<Warning>& warnings);
   bool stop_requested() override { return StopSignals::requested(); }
+
+  /// Tells, quiet or not, that a stop ended the work, and what is left of it; the exit code.
+  int interrupted(const std::string& left);
 
   const std::vector<Warning>& warnings() const { return warnings_; }
 

@@ -53,8 +53,8 @@ int run(const RatioConfig& config, bool quiet) {
   const RateResult met =
       rate_table(*reader, *writer, estimator, input_name(config.input), config.rate, progress);
   if (met.interrupted)
-    return interrupted(who, text(met.rows, " rows were rated",
-                                 config.output == "-" ? "" : ", nothing was written"));
+    return progress.interrupted(
+        text(met.rows, " rows were rated", config.output == "-" ? "" : ", nothing was written"));
   return judge(met, progress);
 }
 

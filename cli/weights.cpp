@@ -60,7 +60,7 @@ int run(const WeightsConfig& config, const RunFlags& flags) {
              config.sides.max_rows, ", and every one of them gets a weight; raise it");
   const StopSignals signals;
   const WeightsResult result = importance_weights(sides, config.weights, progress);
-  if (result.interrupted) return interrupted(who, "nothing was written");
+  if (result.interrupted) return progress.interrupted("nothing was written");
   progress.warn(result.warnings);
   write_weights(config.output, result);
   if (!config.report.empty()) write_page(config.report, report::weights_page(result), progress);

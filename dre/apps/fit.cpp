@@ -165,10 +165,9 @@ class Fitting {
     if (options_.correction) correct(member);
     const RatedSides rated = rate(member);
     report.held_out_logistic = logistic_loss(rated.numerator, rated.denominator);
-    const Measured along_the_bridge{training.gain, training.gain_error};
     const int64_t some = 30;  // rows whose mean has a standard error worth its name
     // What is surely better than a Gaussian along the bridge need not be better than counts.
-    const bool by_bridge = result_.estimator.cells.empty() && is_sure(along_the_bridge);
+    const bool by_bridge = result_.estimator.cells.empty() && is_sure(training.gain);
     report.kept = !result_.estimator.uses_reference() || by_bridge ||
                   is_sure(gain_at_the_ends(rated, some).value_or(Measured{0, 0}));
     report.seconds =

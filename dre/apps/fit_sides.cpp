@@ -14,18 +14,17 @@ nlohmann::json training_record(const MemberReport& report, double weight) {
   nlohmann::json curve = nlohmann::json::array();
   for (const auto& point : training.curve)
     curve.push_back({point.step, point.train, point.held_out});
-  nlohmann::json out = {
-      {"method", report.method},
-      {"bridge", report.bridge},
-      {"kept", report.kept},
-      {"weight", weight},
-      {"status", describe(training.status)},
-      {"steps", training.steps},
-      {"best_step", training.best_step},
-      {"best_loss", training.best_loss},
-      {"gain", {{"value", training.gain}, {"standard_error", training.gain_error}}},
-      {"held_out_logistic", report.held_out_logistic},
-      {"curve", curve}};
+  nlohmann::json out = {{"method", report.method},
+                        {"bridge", report.bridge},
+                        {"kept", report.kept},
+                        {"weight", weight},
+                        {"status", describe(training.status)},
+                        {"steps", training.steps},
+                        {"best_step", training.best_step},
+                        {"best_loss", training.best_loss},
+                        {"gain", to_json(training.gain)},
+                        {"held_out_logistic", report.held_out_logistic},
+                        {"curve", curve}};
   if (!training.curve.empty()) out["first_loss"] = training.curve.front().held_out;
   return out;
 }

@@ -229,7 +229,8 @@ class PairFitting final {
       const TrainResult training = train(*towers, own, progress);
       out.interrupted = training.status == TrainResult::Status::interrupted;
       if (out.interrupted) return out;
-      const bool kept = !reference_ || training.gain > fit_.guard * training.gain_error;
+      const bool kept =
+          !reference_ || training.gain.value > fit_.guard * training.gain.standard_error;
       out.kept += kept ? 1 / static_cast<double>(options_.members) : 0;
       members.push_back(std::move(towers));
     }

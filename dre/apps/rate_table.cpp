@@ -133,13 +133,15 @@ RateResult rate_table(TableReader& reader, TableWriter& writer, const Estimator&
   const int64_t block_rows = std::clamp<int64_t>((int64_t{1} << 20) / width, 1, 16384);
   RateResult met;
   progress.begin("rows", 0);
+  // A table that has been rated to its end is not interrupted.
   while (const auto block = reader.next(block_rows)) {
+    met.interrupted = progress.stop_requested();
+    if (met.interrupted) break;
     writer.write(rate(*block, met));
     progress.advance(met.rows, "");
-    met.interrupted = progress.stop_requested();
-    if (met.interrupted) return met;
   }
   progress.end();
+  if (met.interrupted) return met;
   writer.finish();
   met.warnings = judge_rating(met);
   return met;

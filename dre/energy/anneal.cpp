@@ -72,19 +72,25 @@ EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& ba
   return report;
 }
 
+constexpr double noticed_bits = 0.01, noticed_change = 0.001;
+
+double nats_in_a_bit_of_each(int64_t dimension) {
+  return static_cast<double>(dimension) * std::log(2.0);
+}
+
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 }  // namespace
 
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyEvaluateOptions& options,
-                                 const EnergyAnnealOptions& anneal, at::Generator& generator,
-                                 Progress& progress) {
+                                 const EnergyAnnealOptions& anneal, at::Generator& noise,
+                                 at::Generator& chains, Progress& progress) {
   const torch::NoGradGuard no_grad;
-  model.network().set_half(false);  // the tilt's forces go by options.half
+  const InPrecision full(model.network(), false);  // the tilt's forces go by options.half
   const int64_t d = model.dimension(), all = pixels.size(0);
   const int64_t some = options.rows > 0 ? std::min(options.rows, all) : all;
-  const Placed images = place(model, pixels, options, generator, progress);
+  const Placed images = place(model, pixels, options, noise, progress);
   EnergyAnnealReport report;
   report.finished = !progress.stop_requested();
   if (!report.finished) return report;
@@ -92,13 +98,13 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const Tensor pilots = pilot_rows(rows, all, anneal.chains).to(pixels.device());
   const auto where = model.context().options();
   const auto tilt = make_tilt(model, options, anneal);
-  const Route there = pilot_run(*tilt, d, anneal, where, generator, progress);
-  const AisResult forward = ais(*tilt, d, there, anneal, where, generator, progress);
+  const Route there = pilot_run(*tilt, d, anneal, where, chains, progress);
+  const AisResult forward = ais(*tilt, d, there, anneal, where, chains, progress);
   const Route back_again =
-      pilot_run_back(*tilt, images.z.index_select(0, pilots), anneal, generator, progress);
+      pilot_run_back(*tilt, images.z.index_select(0, pilots), anneal, chains, progress);
   const RaiseResult backward =
-      raise(*tilt, images.z.index_select(0, rows_there), back_again, anneal, generator, progress);
-  const double nats = static_cast<double>(d) * std::log(2.0);
+      raise(*tilt, images.z.index_select(0, rows_there), back_again, anneal, chains, progress);
+  const double nats = nats_in_a_bit_of_each(d);
   report = plain_figures(forward, backward);
   report.samples = model.space().of_latent(forward.points);
   const Tensor back =
@@ -111,7 +117,8 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
   const Measured above = mean_of(annealed - images.bits.index_select(0, rows));
   report.ais = sum(base, below);
   report.raise = some == all ? mean_of(annealed) : sum(base, above);
-  report.crossing = sum(below, {-above.value, above.standard_error});
+  report.crossing = {report.ais.value - report.raise.value,
+                     std::hypot(below.standard_error, above.standard_error)};
   return report;
 }
 
@@ -136,8 +143,8 @@ AnnealedSamples annealed_samples(const EnergyModel& model, int64_t count,
 }
 
 std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension) {
-  constexpr double noticed_bits = 0.01, few_chains = 3;
-  const double nats = static_cast<double>(dimension) * std::log(2.0);
+  constexpr double few_chains = 3;
+  const double nats = nats_in_a_bit_of_each(dimension);
   const double surely = report.log_normaliser.value - 3 * report.log_normaliser.standard_error;
   std::vector<Warning> warnings;
   // Z by AIS is right on average, so that it is hardly ever far too large; it may be too small.
@@ -152,7 +159,7 @@ std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t d
         {"few-chains", text("AIS hangs on ", rounded(report.effective_chains),
                             " of its chains: its error is larger than the one shown; give more "
                             "--anneal-steps or --chains")});
-  if (report.crossing.value > 3 * report.crossing.standard_error)
+  if (report.crossing.value > std::max(noticed_change, 3 * report.crossing.standard_error))
     warnings.push_back(
         {"crossed-bounds", text("AIS, a lower bound, is ", rounded(report.crossing.value),
                                 " bits above RAISE, about an upper one: annealing was too fast, "
@@ -160,15 +167,23 @@ std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t d
   return warnings;
 }
 
-std::vector<Warning> judge_doubling(const EnergyAnnealReport& once,
-                                    const EnergyAnnealReport& twice) {
+std::vector<Warning> judge_doubling(const EnergyAnnealReport& once, const EnergyAnnealReport& twice,
+                                    int64_t dimension) {
   const Measured &before = once.log_normaliser, &after = twice.log_normaliser;
   const double change = after.value - before.value;
   const double error = std::hypot(before.standard_error, after.standard_error);
-  if (std::abs(change) <= 3 * error) return {};
+  const double least = noticed_change * nats_in_a_bit_of_each(dimension);
+  if (std::abs(change) <= std::max(least, 3 * error)) return {};
   return {{"few-temperatures",
            text("twice as many temperatures change log Z by ", rounded(change),
                 " nats, more than its errors: annealing is too fast; give more --anneal-steps")}};
+}
+
+nlohmann::json to_json(const AnnealedSamples& samples) {
+  return {{"chains", samples.chains},
+          {"effective_chains", samples.effective_chains},
+          {"acceptance", samples.acceptance},
+          {"log_normaliser", to_json(samples.log_normaliser)}};
 }
 
 nlohmann::json to_json(const EnergyAnnealReport& report) {

@@ -4,6 +4,7 @@
 
 #include "dre/base/warning.h"
 #include "dre/energy/tilt.h"
+#include "dre/numeric/measured.h"
 
 namespace dre {
 
@@ -20,11 +21,11 @@ struct EnergyAnnealReport {
 };
 
 /// pixels: [n, d], bytes, on the model's device. `nodes` of options make log r; `rows` images,
-/// evenly spread, are annealed backwards, 0: all.
+/// evenly spread, are annealed backwards, 0: all. noise: of the images; chains: of the annealing.
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyEvaluateOptions& options,
-                                 const EnergyAnnealOptions& anneal, at::Generator& generator,
-                                 Progress& progress);
+                                 const EnergyAnnealOptions& anneal, at::Generator& noise,
+                                 at::Generator& chains, Progress& progress);
 
 /// Points of the model's space from annealed chains, and what these tell of themselves.
 struct AnnealedSamples {
@@ -35,6 +36,9 @@ struct AnnealedSamples {
   bool finished = true;     ///< false: a stop was asked for, and there are no points
 };
 
+/// Without the points.
+nlohmann::json to_json(const AnnealedSamples& samples);
+
 /// The ends of `count` chains of AIS, two at least; `anneal.chains` has no say.
 AnnealedSamples annealed_samples(const EnergyModel& model, int64_t count,
                                  const EnergyEvaluateOptions& options, EnergyAnnealOptions anneal,
@@ -44,9 +48,9 @@ AnnealedSamples annealed_samples(const EnergyModel& model, int64_t count,
 /// lower bound that is above the upper one.
 std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension);
 
-/// Twice as many temperatures that move the normaliser by more than its errors.
-std::vector<Warning> judge_doubling(const EnergyAnnealReport& once,
-                                    const EnergyAnnealReport& twice);
+/// Twice as many temperatures, and other chains, that move the normaliser by more than its errors.
+std::vector<Warning> judge_doubling(const EnergyAnnealReport& once, const EnergyAnnealReport& twice,
+                                    int64_t dimension);
 
 nlohmann::json to_json(const EnergyAnnealReport& report);
 

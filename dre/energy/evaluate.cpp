@@ -163,7 +163,7 @@ EnergyReport evaluate_energy(const EnergyModel& model, const Tensor& pixels,
                              const EnergyEvaluateOptions& options, at::Generator& generator,
                              Progress& progress) {
   const torch::NoGradGuard no_grad;
-  model.network().set_half(options.half);
+  const InPrecision precision(model.network(), options.half);
   const int64_t all = pixels.size(0);
   const int64_t rows = options.rows > 0 ? std::min(options.rows, all) : all;
   progress.begin("evaluating", rows);

@@ -177,7 +177,6 @@ bool EnergyTrainer::look(Progress& progress) {
     finished = y.has_value();
     if (finished) out.samples = energy_pixels(model_, *y);
   }
-  model_.network().set_half(options_.half);
   looking_ += seconds() - now;
   if (!finished) return false;
   result_.looks.push_back(std::move(out));

@@ -12,21 +12,6 @@
 namespace dre {
 namespace {
 
-/// The network's precision for as long as this lives.
-class InPrecision {
- public:
-  InPrecision(ImageNetwork& network, bool half) : network_(network), before_(network.half()) {
-    network_.set_half(half);
-  }
-  ~InPrecision() { network_.set_half(before_); }
-  InPrecision(const InPrecision&) = delete;
-  InPrecision& operator=(const InPrecision&) = delete;
-
- private:
-  ImageNetwork& network_;
-  bool before_;
-};
-
 /// Asks something about points by given nodes; recorded as a graph where there is CUDA: on so few
 /// images its many small kernels cost more to launch than to run.
 class Recorded {

@@ -3,7 +3,8 @@
 
 #include <memory>
 
-#include "dre/energy/evaluate.h"
+#include "dre/energy/evaluate_options.h"
+#include "dre/energy/model.h"
 #include "dre/sampling/annealing.h"
 
 namespace dre {

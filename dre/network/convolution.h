@@ -30,6 +30,21 @@ class ImageNetwork : public Network {
   bool half_ = false;
 };
 
+/// The network's precision for as long as this lives.
+class InPrecision final {
+ public:
+  InPrecision(ImageNetwork& network, bool half) : network_(network), before_(network.half()) {
+    network_.set_half(half);
+  }
+  ~InPrecision() { network_.set_half(before_); }
+  InPrecision(const InPrecision&) = delete;
+  InPrecision& operator=(const InPrecision&) = delete;
+
+ private:
+  ImageNetwork& network_;
+  bool before_;
+};
+
 /// A convolution, or a transposed one. The weights lie channels last, which is how the images
 /// lie on CUDA: [out, kernel, kernel, in], transposed [in, kernel, kernel, out].
 struct Conv {

@@ -11,8 +11,9 @@ double Measured::shrunk() const {
 
 Measured mean_of(const Tensor& values) {
   const Tensor v = values.to(torch::kCPU, torch::kFloat64);
-  return {v.mean().item<double>(),
-          v.std().item<double>() / std::sqrt(static_cast<double>(v.size(0)))};
+  const double mean = v.mean().item<double>();
+  if (v.size(0) < 2) return {mean, NAN};
+  return {mean, v.std().item<double>() / std::sqrt(static_cast<double>(v.size(0)))};
 }
 
 nlohmann::json to_json(const Measured& number) {

@@ -17,7 +17,7 @@ struct Measured {
   double shrunk() const;
 };
 
-/// Of independent numbers. values: [n], n >= 2
+/// Of independent numbers; nothing is known of the error of one. values: [n]
 Measured mean_of(const Tensor& values);
 
 /// {"value", "standard_error"}

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "dre/numeric/measured.h"
+
 namespace dre {
 
 /// One look at the losses.
@@ -28,8 +30,7 @@ struct TrainResult {
   int64_t best_step = 0;
   double best_loss = 0;
   int64_t steps = 0;
-  double gain = 0;        ///< how much better than the start the best is on the held-out rows
-  double gain_error = 0;  ///< standard error of that, row by row
+  Measured gain;  ///< how much better than the start the best is on the held-out rows, row by row
 };
 
 std::string describe(TrainResult::Status status);

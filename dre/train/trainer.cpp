@@ -138,10 +138,8 @@ Tensor Trainer::held_out_losses() {
 }
 
 TrainResult Trainer::result_with_gain() const {
-  const Tensor gain = first_losses_ - best_losses_;
   TrainResult result = best_.result();
-  result.gain = gain.mean().item<double>();
-  result.gain_error = gain.std().item<double>() / std::sqrt(static_cast<double>(gain.size(0)));
+  result.gain = mean_of(first_losses_ - best_losses_);
   return result;
 }
 

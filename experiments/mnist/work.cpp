@@ -10,6 +10,7 @@
 #include "dre/data/png.h"
 #include "dre/density/density_file.h"
 #include "dre/energy/anneal.h"
+#include "dre/energy/evaluate.h"
 #include "dre/energy/flow.h"
 #include "dre/energy/log_ratio.h"
 #include "dre/energy/noise.h"
@@ -240,7 +241,7 @@ Json run_anneal(const AnnealPlan& plan, const Place& place, const Context& conte
   const Tensor test = place.images->split().test.to(context.device);
   auto generator = context.device_generator("annealing");
   const EnergyAnnealReport report =
-      anneal_energy(*file->model, test, plan.evaluate, plan.anneal, generator, progress);
+      anneal_energy(*file->model, test, plan.evaluate, plan.anneal, generator, generator, progress);
   if (!report.finished) throw Interrupted{};
   return {{"annealed", to_json(report)},
           {"node_shift", node_shift(*file->model, test, plan, generator)},

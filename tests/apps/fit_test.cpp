@@ -45,7 +45,7 @@ TEST(Fit, NetworksAreKeptThatTellTheSidesApart) {
   Progress silent;
   const FitResult result = fit(sides.numerator, sides.denominator, sides.names, options, silent);
   const TrainResult& training = result.members.front().training;
-  EXPECT_LT(training.gain, options.guard * training.gain_error);
+  EXPECT_LT(training.gain.value, options.guard * training.gain.standard_error);
   EXPECT_TRUE(result.members.front().kept);
   // KL is 0.46 nats.
   EXPECT_GT(result.estimator.log_ratio(bumps).log_ratio.mean().item<double>(), 0.25);

@@ -104,19 +104,26 @@ TEST(RateTable, ErrorsAreWrittenWhereTheyAreAskedFor) {
             (Strings{"log_ratio", "error", "disagreement"}));
 }
 
-TEST(RateTable, AStopLeavesNoFile) {
+/// Whether a stop that comes after the given number of questions for it leaves a file.
+RateResult stopped_after(int questions, const Directory& directory, const Estimator& model) {
+  const auto reader = open_table(directory.path("rows.csv"), read_options_for(model));
+  const auto writer = open_writer(directory.path("out.csv"), rated_columns(model));
+  StopAfter stop(questions);
+  return rate_table(*reader, *writer, model, "rows.csv", {}, stop);
+}
+
+TEST(RateTable, AStopLeavesNoFileUnlessAllRowsAreRated) {
   const Directory directory;
   const Estimator model = town_model();
-  const std::string rows = directory.write("rows.csv", "x,city\n1,rome\n");
-  {
-    const auto reader = open_table(rows, read_options_for(model));
-    const auto writer = open_writer(directory.path("out.csv"), rated_columns(model));
-    StopAfter at_once(0);
-    const RateResult met = rate_table(*reader, *writer, model, "rows.csv", {}, at_once);
-    EXPECT_TRUE(met.interrupted);
-    EXPECT_EQ(met.rows, 1);
-  }
+  directory.write("rows.csv", "x,city\n1,rome\n");
+  const RateResult at_once = stopped_after(0, directory, model);
+  EXPECT_TRUE(at_once.interrupted);
+  EXPECT_EQ(at_once.rows, 0);
   EXPECT_EQ(directory.list(), Strings{"rows.csv"});
+  const RateResult at_the_end = stopped_after(1, directory, model);
+  EXPECT_FALSE(at_the_end.interrupted);
+  EXPECT_EQ(at_the_end.rows, 1);
+  EXPECT_EQ(directory.list().size(), 2);
 }
 
 TEST(RateTable, AReaderOfOtherColumnsIsRefused) {

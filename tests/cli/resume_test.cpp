@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "tests/cli/tool.h"
@@ -34,6 +36,27 @@ TEST(Resume, TwoSignalsAtOnceAreOneRequest) {
   EXPECT_EQ(outcome.code, 130);
   expect_contains(outcome.err, {"m.safetensors.checkpoint"});
   EXPECT_TRUE(std::filesystem::exists(directory.path("m.safetensors.checkpoint")));
+}
+
+/// Work that cannot stop, as it waits for rows that do not come.
+TEST(Resume, ASignalThatComesLaterKills) {
+  const Directory directory;
+  write_sides(directory);
+  expect_fine(run_tool(directory, fit_with(two_files())));
+  const std::string rows = directory.path("rows.csv");
+  ASSERT_EQ(::mkfifo(rows.c_str(), 0600), 0);
+  const int pipe = ::open(rows.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  // What the reader asks for before it looks at the header; the first row has no end.
+  constexpr int size = 1 << 20;
+  if (::fcntl(pipe, F_SETPIPE_SZ, size) < size) GTEST_SKIP() << "no pipe of a megabyte here";
+  const std::string begin = "x0,x1,name\n1,2," + std::string(size, 'a');
+  ASSERT_EQ(::write(pipe, begin.data(), size), size);
+  Process process(directory, {"ratio", "--model", "m.safetensors", "--input", "rows.csv"});
+  process.interrupt(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  process.interrupt(SIGTERM);
+  EXPECT_EQ(process.wait().code, -SIGTERM);
+  ::close(pipe);
 }
 
 TEST(Resume, AFinishedFitIsNotDoneAgain) {

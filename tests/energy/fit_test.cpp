@@ -29,6 +29,21 @@ TEST(EnergyFit, StartsAtTheNoiseModelOnEveryPath) {
   EXPECT_FALSE(report.direct_seconds);  // there are no 100 images
 }
 
+TEST(EnergyFit, JudgingLeavesThePrecisionOfTheNetworkAsItWas) {
+  EnergySet set("velocity");
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  options.flow_steps = 1;
+  Progress silent;
+  for (const bool before : {false, true}) {
+    set.model->network().set_half(before);
+    options.half = !before;
+    auto generator = set.context.generator("judging");
+    evaluate_energy(*set.model, set.validation.slice(0, 0, 2), options, generator, silent);
+    EXPECT_EQ(set.model->network().half(), before);
+  }
+}
+
 TEST(EnergyFit, EveryObjectiveTrainsAndEvaluates) {
   std::vector<EnergyOptions> all;
   for (const auto& objective : energy_objectives()) all.push_back(tiny(objective));

@@ -35,6 +35,9 @@ TEST(Measured, MeansHaveTheErrorOfIndependentNumbers) {
   EXPECT_NEAR(found.standard_error, std::sqrt((4 + 1 + 0 + 9) / 3. / 4), 1e-12);
   EXPECT_EQ(to_json(found)["value"], 3);
   EXPECT_EQ(to_json(found)["standard_error"], found.standard_error);
+  const Measured one = mean_of(torch::tensor({2.f}));
+  EXPECT_EQ(one.value, 2);
+  EXPECT_TRUE(std::isnan(one.standard_error));
 }
 
 }  // namespace
