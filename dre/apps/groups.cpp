@@ -142,10 +142,11 @@ Groups encode_groups(const Frame& frame, int64_t of_x) {
 }
 
 void warn_of_rows(const Frame& frame, const Strings& columns, Groups& groups) {
-  if (frame.sampled) groups.warnings.push_back(sampled_rows(frame.rows, frame.rows_read));
-  const auto repeated = repeated_rows(find_repeats(frame, columns),
-                                      ": where rows were repeated, the information comes out too "
-                                      "large and its interval too narrow; leave the copies out");
+  if (frame.sampled) groups.warnings.push_back(warning_of_sample(frame.rows, frame.rows_read));
+  const auto repeated =
+      warning_of_repeats(find_repeats(frame, columns),
+                         ": where rows were repeated, the information comes out too "
+                         "large and its interval too narrow; leave the copies out");
   if (repeated) groups.warnings.push_back(*repeated);
 }
 

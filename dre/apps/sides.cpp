@@ -12,6 +12,7 @@
 #include "dre/data/basis.h"
 #include "dre/data/checksum.h"
 #include "dre/data/column_transform.h"
+#include "dre/data/columns.h"
 #include "dre/data/encoding_plan.h"
 #include "dre/data/place.h"
 
@@ -101,7 +102,7 @@ void warn_of_sampling(const RawSide& side, bool two_files, Sides& sides) {
   if (!side.frame.sampled) return;
   const int64_t rows = side.copies ? side.copies->rows() : side.frame.rows;
   const std::string table = two_files ? side.file : text("the ", side.what, " in ", side.file);
-  sides.warnings.push_back(sampled_rows(rows, side.frame.rows_read, table));
+  sides.warnings.push_back(warning_of_sample(rows, side.frame.rows_read, table));
 }
 
 /// Squares of larger numbers would overflow.
@@ -124,10 +125,11 @@ Samples encoded(RawSide& raw, const Encoding& encoding) {
 /// Takes exact copies of a row as one row with the weight of all. columns: those that are used.
 void merge_copies(RawSide& raw, const RawSide& other, const Strings& columns, Sides& sides) {
   Repeats found = find_repeats(raw.frame, columns, raw.weight, &other.frame);
-  const auto warning = repeated_rows(found,
-                                     ", as in a table that was repeated or oversampled: each row "
-                                     "is taken once, with the weight of its copies",
-                                     "the " + raw.what);
+  const auto warning =
+      warning_of_repeats(found,
+                         ", as in a table that was repeated or oversampled: each row "
+                         "is taken once, with the weight of its copies",
+                         "the " + raw.what);
   if (warning) sides.warnings.push_back(*warning);
   raw.copies = std::move(found.copies);
   if (!raw.copies) return;
@@ -242,6 +244,12 @@ void encode_rows(RawSides& raw, Sides& sides) {
   if (fewest < static_cast<double>(rows_needed(1))) check_rows(sides, raw);
 }
 
+/// Where and as precise as files are read.
+Samples as_read(const Samples& samples) {
+  return {samples.x.to(torch::kCPU, torch::kFloat64),
+          samples.weight.defined() ? samples.weight.cpu() : samples.weight};
+}
+
 }  // namespace
 
 Sides load_sides(const SidesOptions& options, int64_t seed) {
@@ -265,15 +273,14 @@ Sides load_sides(const SidesOptions& options, int64_t seed) {
 }
 
 Sides make_sides(const Samples& numerator, const Samples& denominator, Strings names) {
-  check(numerator.columns() == denominator.columns(), "the numerator has ", numerator.columns(),
-        " columns, the denominator ", denominator.columns(), "; both need the same");
   if (names.empty())
     for (int64_t j = 0; j < numerator.columns(); ++j) names.push_back(text("x", j));
   check(static_cast<int64_t>(names.size()) == numerator.columns(), "there are ",
         numerator.columns(), " columns, but ", names.size(), " names");
+  check_column_names("the numbers", names);
   Sides sides;
-  sides.numerator = numerator;
-  sides.denominator = denominator;
+  sides.numerator = as_read(numerator);
+  sides.denominator = as_read(denominator);
   sides.denominator_has_weights = denominator.weight.defined();
   sides.encoding = Encoding(names);
   sides.names = std::move(names);

@@ -36,9 +36,11 @@ struct Sides {
 /// that max_rows asks for.
 Sides load_sides(const SidesOptions& options, int64_t seed = 0);
 
-/// Numbers as they are, for all jobs that take sides. names: of their columns, "x0", "x1", ...
-/// where there are none. Columns that are constant on both sides are left out with a warning; data
-/// error where columns separate the sides completely, or none is left.
+/// Numbers as they are, for all jobs that take sides; the jobs compute where their options say.
+/// Nobody looks for copies of rows, and of weights only the proportions are known: those of
+/// `normalize none` need `denominator_weight`. names: of the columns, "x0", "x1", ... where there
+/// are none. Columns that are constant on both sides are left out with a warning; data error where
+/// columns separate the sides completely, or none is left.
 Sides make_sides(const Samples& numerator, const Samples& denominator,
                  std::vector<std::string> names = {});
 

@@ -61,13 +61,13 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   return warnings;
 }
 
-Warning sampled_rows(int64_t rows, int64_t rows_read, const std::string& table) {
+Warning warning_of_sample(int64_t rows, int64_t rows_read, const std::string& table) {
   return {"sampled-rows", text("a random sample of ", rows, " of the ", rows_read, rows_of(table),
                                " is used; --max-rows sets how many")};
 }
 
-std::optional<Warning> repeated_rows(const Repeats& found, const std::string& consequence,
-                                     const std::string& table) {
+std::optional<Warning> warning_of_repeats(const Repeats& found, const std::string& consequence,
+                                          const std::string& table) {
   if (const auto& copies = found.copies)
     return Warning{"copied-rows",
                    text(copies->rows() - copies->different(), " of the ", copies->rows(),
@@ -77,8 +77,7 @@ std::optional<Warning> repeated_rows(const Repeats& found, const std::string& co
       "repeated-rows",
       text("every row of ", table.empty() ? "the table" : table, " is there ", found.times,
            " times or a multiple of that, which is right in a design; where "
-           "the table was repeated, intervals are too narrow and p-values too small: "
-           "give it once")};
+           "the table was repeated, everything looks surer than it is: give it once")};
 }
 
 }  // namespace dre

@@ -15,11 +15,11 @@ namespace dre {
 std::vector<Warning> encoding_warnings(const EncodingPlan& plan);
 
 /// A random sample of the rows is used. table: "a.csv"; empty where there is only one.
-Warning sampled_rows(int64_t rows, int64_t rows_read, const std::string& table = "");
+Warning warning_of_sample(int64_t rows, int64_t rows_read, const std::string& table = "");
 
 /// Nothing where no rows repeat. consequence: of copies, for them or for the numbers of the job.
-std::optional<Warning> repeated_rows(const Repeats& found, const std::string& consequence,
-                                     const std::string& table = "");
+std::optional<Warning> warning_of_repeats(const Repeats& found, const std::string& consequence,
+                                          const std::string& table = "");
 
 /// "column a is" or "columns a, b are".
 std::string columns_are(const std::vector<std::string>& names);

@@ -60,6 +60,10 @@ void check_distinct(const char* option, const std::vector<std::string>& names) {
     check(seen.insert(name).second, option, " names column ", shown(name), " twice; name it once");
 }
 
+void check_column_names(const std::string& file, const std::vector<std::string>& names) {
+  positions_of(file, names);
+}
+
 void check_read_options(const ReadOptions& options) {
   validate(options);
   check_distinct("--columns", options.columns);

@@ -22,6 +22,10 @@ struct ColumnPlan {
 /// Throws a usage error where `names`, which `option` gives, has one twice.
 void check_distinct(const char* option, const std::vector<std::string>& names);
 
+/// Throws a data error where one of all columns' names is empty, doubled or not UTF-8. file: what
+/// messages call the table.
+void check_column_names(const std::string& file, const std::vector<std::string>& names);
+
 /// Throws a usage error where `options` contradict themselves.
 void check_read_options(const ReadOptions& options);
 

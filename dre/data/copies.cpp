@@ -88,16 +88,18 @@ bool are_continuous(const std::vector<double>& values) {
          static_cast<double>(different - 1) >= nearly_all * others;
 }
 
-/// Whether the range of n values has so few places, the smallest gap apart, that independent values
-/// would be closer: n evenly distributed ones leave such a gap with probability exp(-10). values:
-/// sorted, two of them different
+/// Whether the range of n different values has few places, the smallest gap apart: 20 for each
+/// value, or so few that independent values would be closer, as n evenly distributed ones leave
+/// such a gap with probability exp(-10). values: sorted, two of them different
 bool are_a_grid(const std::vector<double>& values) {
   const double range = values.back() - values.front();
-  double step = range;
-  for (size_t i = 1; i < values.size(); ++i)
-    if (values[i] > values[i - 1]) step = std::min(step, values[i] - values[i - 1]);
-  const auto n = static_cast<double>(values.size());
-  return range / step < n * n / 10;
+  double step = range, n = 1;
+  for (size_t i = 1; i < values.size(); ++i) {
+    if (values[i] == values[i - 1]) continue;
+    step = std::min(step, values[i] - values[i - 1]);
+    ++n;
+  }
+  return range / step < std::min(20 * n, n * n / 10);
 }
 
 bool tell_rows_apart(const Frame& table, const std::vector<std::string>& columns,

@@ -274,16 +274,37 @@ TEST(Sides, OfNumbersInMemory) {
   EXPECT_EQ(sides.description["dropped_columns"], Strings{"one"});
   EXPECT_EQ(sides.description["columns"], (Strings{"age", "size"}));
   EXPECT_EQ(sides.description["numerator"]["rows"], 3);
-  EXPECT_TRUE(sides.numerator.x.equal(a.index_select(1, torch::tensor({0, 2}))));
+  // As exact as numbers of files are.
+  EXPECT_TRUE(
+      sides.numerator.x.equal(a.index_select(1, torch::tensor({0, 2})).to(torch::kFloat64)));
   EXPECT_DOUBLE_EQ(sides.numerator.weight[2].item<double>(), 1.5);
   const Samples two = make_samples(a.slice(1, 0, 2));
   EXPECT_EQ(make_sides(two, make_samples(a.slice(1, 1, 3))).names, (Strings{"x0", "x1"}));
-  EXPECT_THROW(make_sides(two, make_samples(a)), Error);
-  EXPECT_THROW(make_sides(two, two, {"age"}), Error);
   const Samples ones = make_samples(torch::ones({3, 1})),
                 zeros = make_samples(torch::zeros({3, 1}));
-  EXPECT_THROW(make_sides(ones, ones), Error);
-  EXPECT_THROW(make_sides(ones, zeros), Error);
+  const auto refusal = [](const Samples& one, const Samples& other, const Strings& names = {}) {
+    return message_of([&] { make_sides(one, other, names); });
+  };
+  expect_contains(refusal(ones, ones), {"every column is constant"});
+  expect_contains(refusal(ones, zeros), {"x0 is constant on each side"});
+  // A model with such names could not be asked about any file.
+  expect_contains(refusal(two, two, {"age", "age"}), {"columns 1 and 2 are both called 'age'"});
+  expect_contains(refusal(two, two, {"age", ""}), {"column 2 has no name"});
+  expect_contains(refusal(two, two, {"age", "\xff"}), {"not UTF-8"});
+  for (const auto& [other, names] :
+       {std::pair{make_samples(a), Strings{}}, std::pair{two, Strings{"age"}}})
+    expect_contains(message_of([&] { make_sides(two, other, names); }, Error::Kind::usage),
+                    {"columns"});
+}
+
+TEST(Sides, OfNumbersOnADeviceAreTakenToTheHost) {
+  const torch::Device device = device_by_name("auto");
+  if (device.is_cpu()) GTEST_SKIP() << "no CUDA here";
+  const Tensor a = torch::tensor({{1., 5.}, {2., 5.}, {4., 5.}}).to(device);
+  const Sides sides = make_sides(make_samples(a, torch::tensor({1., 1., 2.})), make_samples(a + 1));
+  EXPECT_TRUE(sides.numerator.x.is_cpu());
+  EXPECT_TRUE(sides.numerator.weight.is_cpu());
+  EXPECT_EQ(sides.description["numerator"]["rows"], 3);
 }
 
 TEST(Sides, CopiesAreNoRows) {
