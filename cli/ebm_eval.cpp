@@ -4,6 +4,7 @@
 #include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/ebm.h"
+#include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/data/mnist.h"
@@ -107,9 +108,7 @@ std::vector<EnergyAnnealReport> anneal(const EvalConfig& config, const EnergyMod
   const size_t runs = config.anneal_doubled ? 2 : 1;
   std::vector<EnergyAnnealReport> found;
   while (found.size() < runs) {
-    auto noise = context.device_generator("annealing");
-    auto chains = context.device_generator(text("chains, ", how.steps, " temperatures"));
-    found.push_back(anneal_energy(model, pixels, options, how, noise, chains, progress));
+    found.push_back(anneal_energy(model, pixels, options, how, context, progress));
     if (!found.back().finished) break;
     how.steps *= 2;
   }

@@ -4,6 +4,7 @@
 #include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/ebm.h"
+#include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/data/output.h"

@@ -25,7 +25,8 @@ class StopSignals final {
 
 class ProgressBar final : public Progress {
  public:
-  /// `who` begins every message: "dre fit". Quiet: no bar and no warnings are shown, but kept.
+  /// `who` begins every message: "dre fit". Quiet: nothing is drawn and no
+  /// warning is printed; warnings are kept.
   ProgressBar(std::string who, bool quiet);
   ~ProgressBar() override { clear(); }
 

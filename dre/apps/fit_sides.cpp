@@ -5,6 +5,7 @@
 #include "dre/apps/fit_diagnostics.h"
 #include "dre/base/error.h"
 #include "dre/base/version.h"
+#include "dre/numeric/measured.h"
 
 namespace dre {
 namespace {

@@ -276,7 +276,8 @@ Sides make_sides(const Samples& numerator, const Samples& denominator, Strings n
   if (names.empty())
     for (int64_t j = 0; j < numerator.columns(); ++j) names.push_back(text("x", j));
   check(static_cast<int64_t>(names.size()) == numerator.columns(), "there are ",
-        numerator.columns(), " columns, but ", names.size(), " names");
+        numerator.columns(), " columns, but ", names.size(),
+        names.size() == 1 ? " name" : " names");
   check_column_names("the numbers", names);
   Sides sides;
   sides.numerator = as_read(numerator);

@@ -88,9 +88,9 @@ bool are_continuous(const std::vector<double>& values) {
          static_cast<double>(different - 1) >= nearly_all * others;
 }
 
-/// Whether the range of n different values has few places, the smallest gap apart: 20 for each
-/// value, or so few that independent values would be closer, as n evenly distributed ones leave
-/// such a gap with probability exp(-10). values: sorted, two of them different
+/// Whether the range of n different values has few places, the smallest gap apart: fewer than 20
+/// for each value, and so few that independent values would be closer, as n evenly distributed ones
+/// leave such a gap with probability exp(-10). values: sorted, two of them different
 bool are_a_grid(const std::vector<double>& values) {
   const double range = values.back() - values.front();
   double step = range, n = 1;

@@ -84,12 +84,14 @@ double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyEvaluateOptions& options,
-                                 const EnergyAnnealOptions& anneal, at::Generator& noise,
-                                 at::Generator& chains, Progress& progress) {
+                                 const EnergyAnnealOptions& anneal, const Context& context,
+                                 Progress& progress) {
   const torch::NoGradGuard no_grad;
   const InPrecision full(model.network(), false);  // the tilt's forces go by options.half
   const int64_t d = model.dimension(), all = pixels.size(0);
   const int64_t some = options.rows > 0 ? std::min(options.rows, all) : all;
+  auto noise = context.device_generator("annealing");
+  auto chains = context.device_generator(text("chains, ", anneal.steps, " temperatures"));
   const Placed images = place(model, pixels, options, noise, progress);
   EnergyAnnealReport report;
   report.finished = !progress.stop_requested();
@@ -159,9 +161,10 @@ std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t d
         {"few-chains", text("AIS hangs on ", rounded(report.effective_chains),
                             " of its chains: its error is larger than the one shown; give more "
                             "--anneal-steps or --chains")});
-  if (report.crossing.value > std::max(noticed_change, 3 * report.crossing.standard_error))
+  const Measured& crossing = report.crossing;
+  if (crossing.value > noticed_change && crossing.value > 3 * crossing.standard_error)
     warnings.push_back(
-        {"crossed-bounds", text("AIS, a lower bound, is ", rounded(report.crossing.value),
+        {"crossed-bounds", text("AIS, a lower bound, is ", rounded(crossing.value),
                                 " bits above RAISE, about an upper one: annealing was too fast, "
                                 "or a few chains misled it; give more --anneal-steps")});
   return warnings;
@@ -173,7 +176,7 @@ std::vector<Warning> judge_doubling(const EnergyAnnealReport& once, const Energy
   const double change = after.value - before.value;
   const double error = std::hypot(before.standard_error, after.standard_error);
   const double least = noticed_change * nats_in_a_bit_of_each(dimension);
-  if (std::abs(change) <= std::max(least, 3 * error)) return {};
+  if (!(std::abs(change) > least && std::abs(change) > 3 * error)) return {};
   return {{"few-temperatures",
            text("twice as many temperatures change log Z by ", rounded(change),
                 " nats, more than its errors: annealing is too fast; give more --anneal-steps")}};

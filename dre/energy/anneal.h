@@ -2,6 +2,9 @@
 /// an approximate upper one. Where the two and the direct figure agree, all can be believed.
 #pragma once
 
+#include <vector>
+
+#include "dre/base/progress.h"
 #include "dre/base/warning.h"
 #include "dre/energy/tilt.h"
 #include "dre/numeric/measured.h"
@@ -21,11 +24,12 @@ struct EnergyAnnealReport {
 };
 
 /// pixels: [n, d], bytes, on the model's device. `nodes` of options make log r; `rows` images,
-/// evenly spread, are annealed backwards, 0: all. noise: of the images; chains: of the annealing.
+/// evenly spread, are annealed backwards, 0: all. Runs with one context see images with the same
+/// noise; with other numbers of temperatures their chains are independent.
 EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
                                  const EnergyEvaluateOptions& options,
-                                 const EnergyAnnealOptions& anneal, at::Generator& noise,
-                                 at::Generator& chains, Progress& progress);
+                                 const EnergyAnnealOptions& anneal, const Context& context,
+                                 Progress& progress);
 
 /// Points of the model's space from annealed chains, and what these tell of themselves.
 struct AnnealedSamples {
@@ -48,7 +52,7 @@ AnnealedSamples annealed_samples(const EnergyModel& model, int64_t count,
 /// lower bound that is above the upper one.
 std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension);
 
-/// Twice as many temperatures, and other chains, that move the normaliser by more than its errors.
+/// Twice as many temperatures that move the normaliser by more than its errors.
 std::vector<Warning> judge_doubling(const EnergyAnnealReport& once, const EnergyAnnealReport& twice,
                                     int64_t dimension);
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "dre/base/options.h"
 #include "dre/energy/evaluate_options.h"
 #include "dre/energy/model.h"
 #include "dre/sampling/annealing.h"

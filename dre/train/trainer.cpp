@@ -1,7 +1,6 @@
 #include "dre/train/trainer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "dre/base/error.h"

@@ -169,8 +169,9 @@ EnergyFile fitted_model(const FitPlan& plan, const Place& place, const Context& 
 
 /// How far log r is from that by twice the nodes: nats, mean and root mean square.
 Json node_shift(const EnergyModel& model, const Tensor& pixels, const AnnealPlan& plan,
-                at::Generator& generator) {
+                const Context& context) {
   const torch::NoGradGuard no_grad;
+  auto generator = context.device_generator("node shift");
   const Tensor some = pixels.slice(0, 0, plan.evaluate.rows_at_once);
   const Tensor y = model.space().enter(dequantise(some, generator, model.context().dtype).x).point;
   const Tensor shift = energy_log_ratio(model, y, plan.evaluate.nodes) -
@@ -225,6 +226,7 @@ Json run_fit(const FitPlan& plan, const Place& place, const Context& context, Pr
   for (const char* field : {"parameters", "steps", "minutes", "recorded_graph", "looks"})
     result[field] = file.record[field];
   if (has_flow(*file.model)) {
+    const InPrecision precision(file.model->network(), plan.evaluate.half);
     const auto y = flow_samples(*file.model, pictures_across * pictures_across,
                                 plan.evaluate.flow_steps, generator, progress);
     if (!y) throw Interrupted{};
@@ -239,12 +241,11 @@ Json run_anneal(const AnnealPlan& plan, const Place& place, const Context& conte
   const auto file = find_model(plan.fit, path, context);
   check_left(file.has_value(), path, plan.fit.row());
   const Tensor test = place.images->split().test.to(context.device);
-  auto generator = context.device_generator("annealing");
   const EnergyAnnealReport report =
-      anneal_energy(*file->model, test, plan.evaluate, plan.anneal, generator, generator, progress);
+      anneal_energy(*file->model, test, plan.evaluate, plan.anneal, context, progress);
   if (!report.finished) throw Interrupted{};
   return {{"annealed", to_json(report)},
-          {"node_shift", node_shift(*file->model, test, plan, generator)},
+          {"node_shift", node_shift(*file->model, test, plan, context)},
           {"picture", picture(energy_pixels(*file->model, report.samples))}};
 }
 

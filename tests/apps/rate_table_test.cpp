@@ -104,11 +104,20 @@ TEST(RateTable, ErrorsAreWrittenWhereTheyAreAskedFor) {
             (Strings{"log_ratio", "error", "disagreement"}));
 }
 
-/// Whether a stop that comes after the given number of questions for it leaves a file.
-RateResult stopped_after(int questions, const Directory& directory, const Estimator& model) {
+/// Asks for a stop while rows are rated.
+class StopOnTheWay final : public Progress {
+ public:
+  void advance(int64_t, const std::string&) override { stop_ = true; }
+  bool stop_requested() override { return stop_; }
+
+ private:
+  bool stop_ = false;
+};
+
+/// Rates rows.csv into out.csv.
+RateResult stopped(Progress& stop, const Directory& directory, const Estimator& model) {
   const auto reader = open_table(directory.path("rows.csv"), read_options_for(model));
   const auto writer = open_writer(directory.path("out.csv"), rated_columns(model));
-  StopAfter stop(questions);
   return rate_table(*reader, *writer, model, "rows.csv", {}, stop);
 }
 
@@ -116,11 +125,13 @@ TEST(RateTable, AStopLeavesNoFileUnlessAllRowsAreRated) {
   const Directory directory;
   const Estimator model = town_model();
   directory.write("rows.csv", "x,city\n1,rome\n");
-  const RateResult at_once = stopped_after(0, directory, model);
-  EXPECT_TRUE(at_once.interrupted);
-  EXPECT_EQ(at_once.rows, 0);
+  StopAfter at_once(0);
+  const RateResult nothing = stopped(at_once, directory, model);
+  EXPECT_TRUE(nothing.interrupted);
+  EXPECT_EQ(nothing.rows, 0);
   EXPECT_EQ(directory.list(), Strings{"rows.csv"});
-  const RateResult at_the_end = stopped_after(1, directory, model);
+  StopOnTheWay on_the_way;
+  const RateResult at_the_end = stopped(on_the_way, directory, model);
   EXPECT_FALSE(at_the_end.interrupted);
   EXPECT_EQ(at_the_end.rows, 1);
   EXPECT_EQ(directory.list().size(), 2);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dre/data/safetensors.h"
 #include "tests/cli/tool.h"
 
 namespace dre::testing {
@@ -46,17 +47,22 @@ TEST(Resume, ASignalThatComesLaterKills) {
   const std::string rows = directory.path("rows.csv");
   ASSERT_EQ(::mkfifo(rows.c_str(), 0600), 0);
   const int pipe = ::open(rows.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  ASSERT_GE(pipe, 0);
   // What the reader asks for before it looks at the header; the first row has no end.
   constexpr int size = 1 << 20;
-  if (::fcntl(pipe, F_SETPIPE_SZ, size) < size) GTEST_SKIP() << "no pipe of a megabyte here";
+  if (::fcntl(pipe, F_SETPIPE_SZ, size) < size) {
+    ::close(pipe);
+    GTEST_SKIP() << "no pipe of a megabyte here";
+  }
   const std::string begin = "x0,x1,name\n1,2," + std::string(size, 'a');
-  ASSERT_EQ(::write(pipe, begin.data(), size), size);
+  EXPECT_EQ(::write(pipe, begin.data(), size), size);
   Process process(directory, {"ratio", "--model", "m.safetensors", "--input", "rows.csv"});
   process.interrupt(SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_TRUE(process.lives());
   process.interrupt(SIGTERM);
+  ::close(pipe);  // a tool that is still there comes to the end of its rows
   EXPECT_EQ(process.wait().code, -SIGTERM);
-  ::close(pipe);
 }
 
 TEST(Resume, AFinishedFitIsNotDoneAgain) {
@@ -90,6 +96,16 @@ TEST(Resume, AnInterruptedFitGoesOnToTheSameBytes) {
       run_tool(directory, long_fit() + Arguments{"--resume", "--rate", "0.5"});
   EXPECT_EQ(other_options.code, 2);
   expect_contains(other_options.err, {"--rate 0.001", "this one has 0.5"});
+  TensorFile of_before = load_safetensors(directory.path("m.safetensors.checkpoint"));
+  auto told = nlohmann::json::parse(of_before.metadata.at("dre-checkpoint"));
+  told["options"].erase("rate");
+  of_before.metadata["dre-checkpoint"] = told.dump();
+  save_safetensors(directory.path("m.safetensors.checkpoint"), of_before);
+  const Outcome other_build = run_tool(directory, long_fit() + Arguments{"--resume"});
+  EXPECT_EQ(other_build.code, 3);
+  expect_contains(other_build.err, {"another build", "--rate"});
+  directory.write("m.safetensors.checkpoint", checkpoint);
+
   directory.write("c.csv", csv(normal_rows(400, 2, 0, 9), "x0,x1"));
   const Outcome other_data = run_tool(directory, long_fit("800", "c.csv") + Arguments{"--resume"});
   EXPECT_EQ(other_data.code, 3);

@@ -58,9 +58,17 @@ class Process {
             usage.ru_maxrss};
   }
 
-  /// Waits until the tool handles Ctrl-C, and sends it, or another signal.
+  /// Whether it has not ended.
+  bool lives() const {
+    siginfo_t state{};
+    return ::waitid(P_PID, static_cast<id_t>(id_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           state.si_pid == 0;
+  }
+
+  /// Waits until the tool handles Ctrl-C, for two minutes at most, and sends it, or another signal.
   void interrupt(int signal = SIGINT, int times = 1) {
-    while (!handles(signal)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int tries = 0; tries < 12000 && !handles(signal); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     for (int i = 0; i < times; ++i) {
       ::kill(id_, signal);
       // Two that wait together would be one.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dre/base/error.h"
+#include "dre/energy/evaluate.h"
 #include "dre/energy/log_ratio.h"
 #include "tests/density/examples.h"
 #include "tests/energy/energy_set.h"
@@ -47,12 +48,11 @@ EnergyAnnealOptions short_annealing() {
 /// An untrained model is the noise model: its normaliser is 1, and annealing finds its own bits.
 TEST(EnergyAnnealing, AnnealingAgreesOnTheNoiseModel) {
   EnergySet set("velocity");
-  auto generator = set.context.generator("anneal");
   Progress silent;
   EnergyEvaluateOptions options;
   options.nodes = 2;
-  const EnergyAnnealReport report = anneal_energy(*set.model, set.validation, options,
-                                                  short_annealing(), generator, generator, silent);
+  const EnergyAnnealReport report =
+      anneal_energy(*set.model, set.validation, options, short_annealing(), set.context, silent);
   EXPECT_NEAR(report.log_normaliser.value, 0, 1e-5);
   EXPECT_NEAR(report.ais.value, report.raise.value, 1e-5);
   EXPECT_NEAR(report.crossing.value, 0, 1e-5);
@@ -68,9 +68,8 @@ TEST(EnergyAnnealing, TheNormaliserIsTakenOffTheBits) {
   EnergyEvaluateOptions options;
   options.nodes = 2;
   const auto anneal = [&] {
-    auto generator = set.context.generator("anneal");
-    return anneal_energy(*set.model, set.validation, options, short_annealing(), generator,
-                         generator, silent);
+    return anneal_energy(*set.model, set.validation, options, short_annealing(), set.context,
+                         silent);
   };
   const auto evaluate = [&] {
     auto generator = set.context.generator("evaluation");
@@ -122,6 +121,30 @@ TEST(EnergyAnnealing, FastAnnealingIsTold) {
   EXPECT_TRUE(judge_doubling(report, twice, 784).empty());
 }
 
+/// So that their errors tell how far apart they may be. The first point of a chain is hardly moved
+/// by one transition.
+TEST(EnergyAnnealing, ChainsOfOtherNumbersOfTemperaturesAreIndependent) {
+  EnergySet set("velocity");
+  Progress silent;
+  EnergyEvaluateOptions options;
+  options.nodes = 2;
+  options.rows = 2;
+  EnergyAnnealOptions anneal = short_annealing();
+  anneal.leapfrogs = 1;
+  const auto ends = [&](int64_t steps) {
+    anneal.steps = steps;
+    return anneal_energy(*set.model, set.validation, options, anneal, set.context, silent)
+        .samples.flatten();
+  };
+  const auto correlation = [](const Tensor& a, const Tensor& b) {
+    return at::corrcoef(torch::stack({a, b}))[0][1].item<double>();
+  };
+  const Tensor once = ends(1);
+  EXPECT_TRUE(once.equal(ends(1)));
+  const double chance = 1 / std::sqrt(static_cast<double>(once.numel()));
+  EXPECT_LT(std::abs(correlation(once, ends(2))), 4 * chance);
+}
+
 /// A stop ends every stage: the energies of the images, the pilot runs, both annealings.
 TEST(EnergyAnnealing, AnnealingStopsWhereItIsAskedTo) {
   EnergySet set("velocity");
@@ -130,10 +153,9 @@ TEST(EnergyAnnealing, AnnealingStopsWhereItIsAskedTo) {
   options.rows_at_once = 10;
   for (const int questions : {0, 2, 5, 40}) {
     StopAfter stop(questions);
-    auto generator = set.context.generator("anneal");
-    EXPECT_FALSE(anneal_energy(*set.model, set.validation, options, short_annealing(), generator,
-                               generator, stop)
-                     .finished)
+    EXPECT_FALSE(
+        anneal_energy(*set.model, set.validation, options, short_annealing(), set.context, stop)
+            .finished)
         << questions;
   }
 }
@@ -258,9 +280,8 @@ TEST(EnergyAnnealing, BothPathsFindTheSameNormaliser) {
   std::vector<EnergyAnnealReport> reports;
   for (const char* path : {"time", "power"}) {
     anneal.path = path;
-    auto generator = set.context.generator(path);
-    reports.push_back(
-        anneal_energy(*set.model, set.validation, options, anneal, generator, generator, silent));
+    reports.push_back(anneal_energy(*set.model, set.validation, options, anneal,
+                                    set.context.child(path), silent));
     EXPECT_GT(reports.back().ais_acceptance, 0.3) << path;
     EXPECT_GT(reports.back().effective_chains, 5) << path;
   }
@@ -283,9 +304,8 @@ TEST(EnergyAnnealing, RaiseOfAFewImagesIsCarriedOverToAll) {
   EnergyEvaluateOptions options;
   options.nodes = 2;
   options.rows = 8;
-  auto generator = set.context.generator("anneal");
-  const EnergyAnnealReport report = anneal_energy(*set.model, set.validation, options,
-                                                  short_annealing(), generator, generator, silent);
+  const EnergyAnnealReport report =
+      anneal_energy(*set.model, set.validation, options, short_annealing(), set.context, silent);
   EXPECT_EQ(report.raise_rows, 8);
   EXPECT_NEAR(report.raise.value, report.ais.value, 1e-5);
   EXPECT_NEAR(report.raise.standard_error, report.ais.standard_error, 1e-5);
