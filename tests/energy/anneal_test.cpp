@@ -131,6 +131,7 @@ TEST(EnergyAnnealing, ChainsOfOtherNumbersOfTemperaturesAreIndependent) {
   options.rows = 2;
   EnergyAnnealOptions anneal = short_annealing();
   anneal.leapfrogs = 1;
+  anneal.chains = 40;
   const auto ends = [&](int64_t steps) {
     anneal.steps = steps;
     return anneal_energy(*set.model, set.validation, options, anneal, set.context, silent)
