@@ -1,7 +1,6 @@
 #include "cli/flow_data.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cli/output.h"
 #include "cli/summary.h"
@@ -88,7 +87,7 @@ void check_size(const Density& density, const std::string& path, const Tensor& r
 }
 
 nlohmann::json bits_json(const Tensor& bits, int64_t dimension) {
-  const double nats = -std::log(2.0) * static_cast<double>(dimension);
+  const double nats = -nats_of_a_bit(dimension);
   const Measured mean = mean_of(bits);
   return {{"rows", bits.size(0)},
           {"bits_per_dimension", mean.value},

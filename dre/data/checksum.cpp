@@ -15,6 +15,11 @@ void Checksum::add(const void* bytes, size_t size) {
     value_ = static_cast<uint32_t>(::crc32_z(value_, static_cast<const Bytef*>(bytes), size));
 }
 
+void Checksum::add(const Tensor& tensor) {
+  const Tensor values = tensor.detach().to(torch::kCPU).contiguous();
+  add(values.data_ptr(), values.nbytes());
+}
+
 std::string Checksum::hex() const {
   char digits[9];
   std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(value_));
@@ -31,9 +36,8 @@ std::string file_checksum(const std::string& path) {
 }
 
 std::string tensor_checksum(const Tensor& tensor) {
-  const Tensor values = tensor.detach().to(torch::kCPU).contiguous();
   Checksum checksum;
-  checksum.add(values.data_ptr(), values.nbytes());
+  checksum.add(tensor);
   return checksum.hex();
 }
 

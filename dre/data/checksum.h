@@ -14,6 +14,7 @@ namespace dre {
 class Checksum final {
  public:
   void add(const void* bytes, size_t size);
+  void add(const Tensor& tensor);  ///< its elements in row-major order
   std::string hex() const;
 
  private:

@@ -67,11 +67,13 @@ Tensor to_pixels(const Tensor& x) {
       .to(torch::kUInt8);
 }
 
+double nats_of_a_bit(int64_t dimension) { return static_cast<double>(dimension) * std::log(2.0); }
+
 Tensor bits_per_dimension(const Tensor& log_prob_x, const Tensor& log_determinant,
                           int64_t dimension) {
   check(log_prob_x.sizes() == log_determinant.sizes(), "log-densities ", log_prob_x.sizes(),
         " and log-determinants ", log_determinant.sizes(), " must have the same shape");
-  return (log_prob_x + log_determinant) / (-static_cast<double>(dimension) * std::log(2.0));
+  return (log_prob_x + log_determinant) / -nats_of_a_bit(dimension);
 }
 
 }  // namespace dre

@@ -32,6 +32,9 @@ Logits dequantise(const Tensor& pixels, at::Generator& generator,
 /// The pixels whose logits are x: [n, d] -> [n, d], uint8. The inverse of dequantise().
 Tensor to_pixels(const Tensor& x);
 
+/// One bit for each dimension, as a log-density in nats.
+double nats_of_a_bit(int64_t dimension);
+
 /// -(log p_x(x) + log-determinant) / (d ln 2): an upper bound, on average over the noise, on the
 /// bits a pixel costs. Both [n] -> [n].
 Tensor bits_per_dimension(const Tensor& log_prob_x, const Tensor& log_determinant,

@@ -74,10 +74,6 @@ EnergyAnnealReport plain_figures(const AisResult& forward, const RaiseResult& ba
 
 constexpr double noticed_bits = 0.01, noticed_change = 0.001;
 
-double nats_in_a_bit_of_each(int64_t dimension) {
-  return static_cast<double>(dimension) * std::log(2.0);
-}
-
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 }  // namespace
@@ -106,7 +102,7 @@ EnergyAnnealReport anneal_energy(const EnergyModel& model, const Tensor& pixels,
       pilot_run_back(*tilt, images.z.index_select(0, pilots), anneal, chains, progress);
   const RaiseResult backward =
       raise(*tilt, images.z.index_select(0, rows_there), back_again, anneal, chains, progress);
-  const double nats = nats_in_a_bit_of_each(d);
+  const double nats = nats_of_a_bit(d);
   report = plain_figures(forward, backward);
   report.samples = model.space().of_latent(forward.points);
   const Tensor back =
@@ -146,7 +142,7 @@ AnnealedSamples annealed_samples(const EnergyModel& model, int64_t count,
 
 std::vector<Warning> judge_annealing(const EnergyAnnealReport& report, int64_t dimension) {
   constexpr double few_chains = 3;
-  const double nats = nats_in_a_bit_of_each(dimension);
+  const double nats = nats_of_a_bit(dimension);
   const double surely = report.log_normaliser.value - 3 * report.log_normaliser.standard_error;
   std::vector<Warning> warnings;
   // Z by AIS is right on average, so that it is hardly ever far too large; it may be too small.
@@ -175,7 +171,7 @@ std::vector<Warning> judge_doubling(const EnergyAnnealReport& once, const Energy
   const Measured &before = once.log_normaliser, &after = twice.log_normaliser;
   const double change = after.value - before.value;
   const double error = std::hypot(before.standard_error, after.standard_error);
-  const double least = noticed_change * nats_in_a_bit_of_each(dimension);
+  const double least = noticed_change * nats_of_a_bit(dimension);
   if (!(std::abs(change) > least && std::abs(change) > 3 * error)) return {};
   return {{"few-temperatures",
            text("twice as many temperatures change log Z by ", rounded(change),

@@ -118,7 +118,7 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
   report.rows = corrected.size(0);
   report.noise = mean_of(noise);
   report.direct = report.corrected = mean_of(corrected);
-  report.direct.value += model.correction / (static_cast<double>(d) * std::log(2.0));
+  report.direct.value += model.correction / nats_of_a_bit(d);
   report.direct_exact = report.flow = report.flow_by_variance = report.disagreement =
       report.noise_half = none;
   if (model.meets()) report.noise_half = mean_of(bits_of(&Block::by_noise_half) - noise);
