@@ -1,11 +1,23 @@
 #include "dre/apps/fit_diagnostics.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dre/apps/cross_fit.h"
 #include "dre/apps/reweighting.h"
 
 namespace dre {
+namespace {
+
+/// Log-ratios are of the rows held out; for counting, which asks no model, all rows have a say.
+double outside(const Tensor& log_ratio, const Samples& held_out, const Samples& side,
+               const Samples& other, const Encoding& encoding) {
+  const Tensor beyond = beyond_range(side, other, encoding).to(torch::kFloat64);
+  return std::max(share_outside(log_ratio, held_out, other, encoding),
+                  as_share(weighted_mean(beyond, side.weights())));
+}
+
+}  // namespace
 
 Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitOptions& options,
                          Progress& progress) {
@@ -14,9 +26,9 @@ Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitO
   const Estimate at_top = result.estimator.log_ratio(top.x);
   const Estimate at_bottom = result.estimator.log_ratio(bottom.x);
   Diagnostics out = diagnose(result.estimator, top, at_top, bottom, at_bottom);
-  out.support =
-      Support{share_outside(at_top.log_ratio, top, sides.denominator, sides.encoding),
-              share_outside(-at_bottom.log_ratio, bottom, sides.numerator, sides.encoding)};
+  out.support = Support{
+      outside(at_top.log_ratio, top, sides.numerator, sides.denominator, sides.encoding),
+      outside(-at_bottom.log_ratio, bottom, sides.denominator, sides.numerator, sides.encoding)};
   FitOptions fresh = quick_fit();
   fresh.seed = options.seed;
   fresh.device = options.device;

@@ -7,9 +7,9 @@
 
 namespace dre {
 
-/// diagnose(), the shares outside of the other side's support, and whether a fresh classifier tells
-/// the numerator from the reweighted denominator; an interruption leaves that out. `options`: of
-/// the fit.
+/// diagnose(), the shares outside of the other side's support (counted among all rows), and whether
+/// a fresh classifier tells the numerator from the reweighted denominator; an interruption leaves
+/// that out. `options`: of the fit.
 Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitOptions& options,
                          Progress& progress);
 

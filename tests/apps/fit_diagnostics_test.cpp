@@ -40,6 +40,19 @@ TEST(FitDiagnostics, TellOfRowsWithoutACounterpart) {
   EXPECT_EQ(to_json(found)["outside"]["numerator"], found.support->numerator_outside);
 }
 
+/// However few of them are held out, a fifth here: all rows are counted.
+TEST(FitDiagnostics, CountRowsWithoutACounterpartAmongAllRows) {
+  Sides sides = squares(0);
+  Tensor x = sides.numerator.x.clone();
+  x.slice(0, 0, 30).add_(300);
+  sides.numerator = make_samples(x, {}, "the numerator");
+  Progress silent;
+  const Diagnostics found = diagnose_fit(fitted(sides), sides, reference_alone(3), silent);
+  EXPECT_GE(found.support->numerator_outside, 30 / 2000.0);
+  EXPECT_EQ(found.support->denominator_outside, 0);
+  EXPECT_EQ(count(found, "little-support"), 1);
+}
+
 TEST(FitDiagnostics, TellWhetherReweightingWorks) {
   const Sides sides = squares(0);
   Progress silent;
