@@ -41,7 +41,6 @@ std::vector<EnergyLook> two_looks(const Case& c, const Images& images, int64_t s
   options.model.objective = c.objective;
   options.model.width = c.width;
   options.matching = c.matching;
-  if (options.model.objective == "velocity") options.probe_weight = 0;  // as most steps are
   options.half = c.half;
   options.graph = c.graph;
   options.train.batch = c.batch;

@@ -71,9 +71,4 @@ Tensor uniform(torch::IntArrayRef shape, const torch::TensorOptions& options,
   return at::rand(shape, generator, options);
 }
 
-Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
-                    at::Generator& generator) {
-  return uniform(shape, options, generator).ge_(0.5).mul_(2).sub_(1);
-}
-
 }  // namespace dre

@@ -47,8 +47,4 @@ Tensor normal(torch::IntArrayRef shape, const torch::TensorOptions& options,
 Tensor uniform(torch::IntArrayRef shape, const torch::TensorOptions& options,
                at::Generator& generator);
 
-/// Signs, -1 or 1 with the same probability.
-Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
-                    at::Generator& generator);
-
 }  // namespace dre

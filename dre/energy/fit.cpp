@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <optional>
 
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
@@ -23,15 +22,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t steps_between_renewals = 50;  // of a block of the noise model's images
 
-/// From here on velocities' variances are held against their divergence, too: probes cost time, of
-/// which training has better use before.
-constexpr double probes_from = 0.8;  // of what is to be spent
-
-std::unique_ptr<Objective> energy_objective(const EnergyModel& model, const std::string& matching,
-                                            double probe_weight) {
+std::unique_ptr<Objective> energy_objective(const EnergyModel& model, const std::string& matching) {
   const std::string& name = model.options().objective;
   if (const auto* score = dynamic_cast<const OneSidedVelocityScore*>(&model.score()))
-    return std::make_unique<OneSidedVelocityObjective>(*score, probe_weight);
+    return std::make_unique<OneSidedVelocityObjective>(*score);
   ObjectiveOptions options;
   options.matching = matching;
   options.data_term = "denoising";  // the bridge's own noise is a better guide than a random slice
@@ -47,7 +41,7 @@ class EnergyTrainer {
         context_(model.context()),
         train_(data.train.to(context_.device)),
         validation_(data.validation.to(context_.device)),
-        objective_(energy_objective(model, options.matching, 0)),
+        objective_(energy_objective(model, options.matching)),
         angles_(model.angles(), context_.options()),
         history_(objective_->interval().from, objective_->interval().to, context_.options()),
         weights_(model.network().parameters().flat()),
@@ -63,9 +57,7 @@ class EnergyTrainer {
   void step();
   Batch draw_batch();
   BinnedHistory::Draw draw_times();
-  double due_probe_weight() const;
-  void record_step(double probe_weight);
-  void run_steps(int64_t count);
+  void run_steps(CapturedStep& captured, int64_t count);
   double rate_at(int64_t step) const;
   double share_of_budget() const;
   double seconds() const;
@@ -86,9 +78,7 @@ class EnergyTrainer {
   Adam adam_;
   at::Generator generator_;
   NoisePoints noise_;
-  std::optional<CapturedStep> captured_;
-  double probe_weight_ = 0;  // of the step that is recorded
-  Tensor loss_;              // sum over the steps since it was last read
+  Tensor loss_;  // sum over the steps since it was last read
   double loss_since_look_ = 0;
   int64_t steps_since_look_ = 0;
   EnergyFitResult result_;
@@ -152,37 +142,21 @@ double EnergyTrainer::rate_at(int64_t step) const {
   return learning_rate(options_.train, step < options_.train.warmup ? step : std::max(step, due));
 }
 
-double EnergyTrainer::due_probe_weight() const {
-  return has_flow(model_) && share_of_budget() >= probes_from ? options_.probe_weight : 0;
-}
-
-/// What the step does from now on.
-void EnergyTrainer::record_step(double probe_weight) {
-  objective_ = energy_objective(model_, options_.matching, probe_weight);
-  captured_.emplace([this] { step(); }, context_.device, std::vector{generator_}, options_.graph);
-  probe_weight_ = probe_weight;
-}
-
-void EnergyTrainer::run_steps(int64_t count) {
+void EnergyTrainer::run_steps(CapturedStep& captured, int64_t count) {
   std::vector<double> rates;
   for (int64_t i = 0; i < count; ++i) rates.push_back(rate_at(result_.steps + i));
   adam_.plan(rates);
-  for (int64_t i = 0; i < count; ++i) captured_->run();
+  for (int64_t i = 0; i < count; ++i) captured.run();
   result_.steps += count;
-  result_.recorded = result_.recorded || captured_->recorded();
   if (result_.steps % steps_between_renewals == 0) noise_.renew();
 }
 
-/// The host sends off some steps before it waits for the device and listens to the user, or before
-/// the step becomes another one.
+/// The host sends off some steps before it waits for the device and listens to the user.
 int64_t EnergyTrainer::steps_of_a_round() const {
-  const int64_t every = options_.train.evaluate_every, steps = options_.train.steps;
-  const auto without_probes =
-      static_cast<int64_t>(std::ceil(probes_from * static_cast<double>(steps)));
+  const int64_t every = options_.train.evaluate_every;
   const int64_t at_once = context_.device.is_cpu() ? 1 : steps_between_renewals;
-  const int64_t end = result_.steps < without_probes ? without_probes : steps;
-  return std::min(
-      {at_once - result_.steps % at_once, end - result_.steps, every - result_.steps % every});
+  return std::min({at_once - result_.steps % at_once, options_.train.steps - result_.steps,
+                   every - result_.steps % every});
 }
 
 /// False where a stop was asked for; a run that goes on then looks first.
@@ -268,6 +242,7 @@ bool EnergyTrainer::finish(Progress& progress) {
 EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& calls) {
   if (!calls.resume.empty()) restore(calls.resume);
   model_.network().set_half(options_.half);
+  CapturedStep captured([this] { step(); }, context_.device, {generator_}, options_.graph);
   const auto begin = [&] { progress.begin("training", options_.train.steps); };
   begin();
   while (result_.finite && !result_.interrupted) {
@@ -279,9 +254,8 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
       if (calls.save) calls.save(state());
     }
     if (spent || result_.interrupted) break;
-    if (const double due = due_probe_weight(); !captured_ || due != probe_weight_) record_step(due);
     const int64_t count = steps_of_a_round();
-    run_steps(count);
+    run_steps(captured, count);
     const double sum = loss_.item<double>();
     loss_.zero_();
     loss_since_look_ += sum, steps_since_look_ += count;
@@ -293,6 +267,7 @@ EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& cal
   }
   progress.end();
   result_.seconds = seconds();
+  result_.recorded = captured.recorded();
   if (result_.finite && !result_.interrupted) result_.interrupted = !finish(progress);
   return result_;
 }
@@ -316,9 +291,6 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
     "time, joint, conditional: times of training evenly, or more often where losses have been "
     "large, "
     "with the inverse as their weight; velocity has a density of its own");
-  v("probe-weight", probe_weight, at_least(0),
-    "in the last fifth of training, weight of what the variance misses of the divergence "
-    "(velocity); 0: none");
   train.visit(v);
   v("minutes", minutes, at_least(0),
     "wall clock after which training ends, whatever the steps; 0: no limit");
@@ -343,8 +315,6 @@ void EnergyFitOptions::check() const {
                  objective == "conditional",
              "times history is for the objectives time, joint and conditional, not for ",
              objective);
-  dre::check(probe_weight == EnergyFitOptions().probe_weight || objective == "velocity",
-             "probe-weight is for the objective velocity, not for ", objective);
 }
 
 nlohmann::json to_json(const EnergyLook& look) {

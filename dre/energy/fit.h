@@ -17,7 +17,6 @@ struct EnergyFitOptions {
   EnergyOptions model;
   std::string matching = ObjectiveOptions().matching;  ///< of time and joint score matching
   std::string times = "stratified";
-  double probe_weight = 4;
   TrainOptions train;
   EnergyEvaluateOptions looks;
   double minutes = 0;
@@ -44,7 +43,7 @@ struct EnergyLook {
   double seconds = 0;           ///< since training began, looks included
   double training_seconds = 0;  ///< without the looks
   double rate = 0;
-  double loss = 0;      ///< mean of the steps since the last look, with what is due to probes
+  double loss = 0;      ///< mean of the steps since the last look
   EnergyReport report;  ///< of the averaged weights on validation images
   Tensor samples;       ///< [n, d], bytes, by the flow; undefined for models without one
 };

@@ -119,4 +119,9 @@ std::optional<Tensor> exact_divergence_gain(const EnergyModel& model, const Tens
   return gain;
 }
 
+Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
+                    at::Generator& generator) {
+  return uniform(shape, options, generator).sub_(0.5).sign_();
+}
+
 }  // namespace dre

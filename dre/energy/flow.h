@@ -38,4 +38,8 @@ std::optional<Tensor> exact_divergence_gain(const EnergyModel& model, const Tens
                                             const Tensor& probes, const TimeNodes& nodes,
                                             Progress& progress);
 
+/// Signs, [n, d]: the probes of least variance.
+Tensor random_signs(torch::IntArrayRef shape, const torch::TensorOptions& options,
+                    at::Generator& generator);
+
 }  // namespace dre

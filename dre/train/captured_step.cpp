@@ -9,7 +9,6 @@
     (TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4))
 #define DRE_WITH_GRAPHS
 #include <ATen/cuda/CUDAGraph.h>
-#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #endif
 
@@ -31,7 +30,6 @@ struct CapturedStep::Recording {
     if (!graph) {
       graph = std::make_unique<at::cuda::CUDAGraph>();
       for (const auto& generator : generators) graph->register_generator_state(generator);
-      c10::cuda::CUDACachingAllocator::emptyCache();  // a graph has memory of its own
       graph->capture_begin();
       work();
       graph->capture_end();

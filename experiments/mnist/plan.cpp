@@ -123,7 +123,6 @@ std::optional<PaperBits> FitPlan::paper() const {
 Json FitPlan::training_options() const {
   Json training = to_json(fit);
   training.erase("minutes");
-  if (fit.model.objective != "velocity") training.erase("probe-weight");
   // As they are by default in every cell: results of before stay valid.
   training.erase("pixel-view");
   training.erase("waymarks");

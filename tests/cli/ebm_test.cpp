@@ -197,7 +197,6 @@ TEST(Ebm, RefusesOptionsThatDoNotGoTogetherBeforeAnythingIsRead) {
   expect_contains(refused({"--weight-decay", "0.1"}), {"adamw"});
   expect_contains(refused({"--matching", "boundary"}), {"time and joint", "velocity"});
   expect_contains(refused({"--times", "history"}), {"conditional", "velocity"});
-  expect_contains(refused({"--objective", "nce", "--probe-weight", "1"}), {"velocity", "nce"});
   expect_contains(refused({"--objective", "time", "--width", "8"}), {"width 8", "32", "--groups"});
   expect_contains(refused({"--objective", "time", "--bridge", "images"}), {"--bridge latent"});
 }

@@ -79,28 +79,9 @@ TEST_P(EnergyFitOn, TrainingBeatsTheNoiseModel) {
   EXPECT_LT(report.flow.value, report.noise.value - 0.2);
 }
 
-TEST_P(EnergyFitOn, ProbesAreHeardInTheLastFifth) {
-  std::vector<EnergyFitResult> fits;
-  for (const double probe_weight : {4.0, 0.0}) {
-    EnergyFitOptions options = few_steps(12);
-    options.train.evaluate_every = 1;
-    options.probe_weight = probe_weight;
-    Progress silent;
-    EnergySet set = make_set();
-    fits.push_back(fit_energy(*set.model, {set.train, set.validation}, options, silent));
-  }
-  ASSERT_EQ(fits[0].looks.size(), 12);
-  for (size_t i = 0; i < 12; ++i) {
-    if (i < 10)
-      EXPECT_EQ(fits[0].looks[i].loss, fits[1].looks[i].loss) << i;
-    else
-      EXPECT_NE(fits[0].looks[i].loss, fits[1].looks[i].loss) << i;
-  }
-}
-
-/// Stopped after a step, where a look is due, or near the end, where the step is another one.
+/// Stopped after a step, or where a look is due.
 TEST_P(EnergyFitOn, AResumedFitEndsInTheSameWeights) {
-  for (const auto& [every, stop_after] : {std::pair{1, 1}, {4, 1}, {12, 10}}) {
+  for (const int64_t every : {1, 4}) {
     EnergyFitOptions options = few_steps(12);
     options.train.evaluate_every = every;
     Progress silent;
@@ -111,11 +92,10 @@ TEST_P(EnergyFitOn, AResumedFitEndsInTheSameWeights) {
     EnergyFitCalls calls;
     calls.save = [&](const NamedTensors& saved) { state = saved; };
     EnergySet part = make_set();
-    StopAfter stop(stop_after);
+    StopAfter stop(1);
     EXPECT_TRUE(
         fit_energy(*part.model, {part.train, part.validation}, options, stop, calls).interrupted);
     ASSERT_FALSE(state.empty());
-    if (every == 12) EXPECT_GT(at(state, "steps").item<int64_t>(), 10);
     EnergySet rest = make_set();
     EnergyFitCalls resume;
     resume.resume = state;

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "dre/base/error.h"
 #include "dre/bridge/noise.h"
 #include "dre/objective/make_objective.h"
@@ -18,7 +16,6 @@ namespace dre {
 namespace {
 
 using testing::double_context;
-using testing::draw_batch;
 using testing::gaussian_ends;
 using testing::gradient_z;
 
@@ -114,80 +111,6 @@ TEST(Objective, OneSidedVelocityGradientVanishesAtTheExactMoments) {
       wrong.mean0 = wrong.mean0 + 0.3;
       EXPECT_GT(z_at(wrong), 5);
     }
-}
-
-/// What probes add to the loss, on average over rows.
-Tensor probe_loss(const OneSidedVelocityScore& score, const Batch& batch, const Tensor& t,
-                  at::Generator& generator) {
-  at::Generator same = generator.clone();
-  const Tensor without = OneSidedVelocityObjective(score).terms(batch, t, same).at_time;
-  return (OneSidedVelocityObjective(score, 1).terms(batch, t, generator).at_time - without).mean();
-}
-
-// Of independent coordinates a probe of signs tells the divergence without noise.
-TEST(Objective, OneSidedVelocityProbesHoldTheVarianceAgainstTheDivergence) {
-  for (const testing::TurningCase& on : testing::turning_cases()) {
-    SCOPED_TRACE(on.name);
-    const Context context = double_context(5);
-    auto data = context.generator("data");
-    const Batch batch = draw_batch(gaussian_ends(3), 40, data);
-    const Tensor t = torch::linspace(0.01, 0.99, 40, context.options()).unsqueeze(1);
-    const auto probed = [&](const GaussianEnds& modelled, double offset) {
-      const OneSidedVelocityScore score = testing::exact_one_sided_score(modelled, on, offset);
-      auto generator = context.generator("probes");
-      return probe_loss(score, batch, t, generator).item<double>();
-    };
-    GaussianEnds other = on.ends(3);  // of which the batch is not: the two heads still agree
-    other.mean0 = other.mean0 + 0.3;
-    EXPECT_LT(std::abs(probed(on.ends(3), 0)), 1e-12);
-    EXPECT_LT(std::abs(probed(other, 0)), 1e-12);
-    EXPECT_GT(probed(other, 0.1), 1e-6);
-    EXPECT_NEAR(probed(other, 0.2), 4 * probed(other, 0.1), 1e-12);
-  }
-}
-
-/// Half the squares of cos(theta) (w - 1) + sin(theta) du^_i/dx_i, of which only w learns.
-Tensor divergence_loss(const OneSidedVelocityScore& score, const Tensor& x, const Tensor& t) {
-  const int64_t d = x.size(1);
-  std::vector<Tensor> slopes;
-  for (int64_t i = 0; i < d; ++i) {
-    const Tensor along = torch::zeros_like(x);
-    along.select(1, i).fill_(1);
-    slopes.push_back(score.heads({x, along}, t).velocity.tangent.select(1, i).detach());
-  }
-  const Tensor angle = score.turn(t).angle;
-  const Tensor error =
-      angle.cos() * score.heads(x, t).excess_variance.value + angle.sin() * torch::stack(slopes, 1);
-  return 0.5 * error.square().mean();
-}
-
-// Every row is probed as often, coordinates that act on one another add noise only, and the
-// velocity does not learn from probes.
-TEST(Objective, OneSidedVelocityProbesAreTheDivergenceOnAverage) {
-  const Context context = double_context(6);
-  auto generator = context.generator("all");
-  for (const testing::TurningCase& on : testing::turning_cases()) {
-    SCOPED_TRACE(on.name);
-    OneSidedVelocityScore score(testing::exact_parts({}, 6, on.bridge, 3));
-    Parameters& parameters = score.network().parameters();
-    testing::randomise(parameters);
-    parameters.flatten();
-    const Batch batch = draw_batch(gaussian_ends(3), 20, generator);
-    const Tensor t = torch::linspace(0.05, 0.95, 20, context.options()).unsqueeze(1);
-    const auto gradient = [&](const Tensor& loss) {
-      parameters.zero_gradient();
-      loss.backward();
-      return parameters.flat_gradient().clone();
-    };
-    std::vector<Tensor> draws;
-    for (int i = 0; i < 1000; ++i)
-      draws.push_back(gradient(probe_loss(score, batch, t, generator)));
-    const Tensor all = torch::stack(draws);
-    const Tensor error = all.mean(0) - gradient(divergence_loss(score, batch.x0, t));
-    const Tensor standard_error = all.std(0, true) / std::sqrt(1000.0);
-    EXPECT_LT((error.abs() - 5 * standard_error).max().item<double>(), 1e-12);
-    EXPECT_GT((all.mean(0).abs() - 5 * standard_error).max().item<double>(), 0);
-  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/// What the networks of the velocity scores would say if they were exact, for Gaussian ends.
+/// What the networks of the velocity scores would say if they were exact, for Gaussian ends. Values
+/// only, without tangents.
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,7 @@
 namespace dre::testing {
 
 /// Data score, conditional mean of the drift a' x0 + b' x1, and contraction, side by side: all from
-/// the joint Gaussian of (x0, x1, eps) given x_t = a x0 + b x1 + sigma eps. Without tangents.
+/// the joint Gaussian of (x0, x1, eps) given x_t = a x0 + b x1 + sigma eps.
 inline Function velocity_heads(const GaussianEnds& ends, const BridgePtr& bridge) {
   return [=](const Dual& x, const Dual& t) {
     const auto [a, b, noise] = bridge->at(t.value);
@@ -42,17 +43,17 @@ inline TurningSide turning_side(const GaussianEnds& ends, const Tensor& t, bool 
 
 /// The two heads of the one-sided velocity score, in units of theta, before they are scaled by f =
 /// sin / sqrt(sin^2 + scale) and f^2. The sine in f cancels against those of u^ and w - 1, so that
-/// theta = 0 is as good as any other angle. Tangents are those along x.
+/// theta = 0 is as good as any other angle.
 inline Function one_sided_heads(const GaussianEnds& ends, double head_scale, bool meeting = false) {
   return [=](const Dual& x, const Dual& t) {
     const auto [mean, variance0, theta] = turning_side(ends, t.value, meeting);
     const Tensor sine = theta.sin(), cosine = theta.cos();
     const Tensor variance = cosine.square() * variance0 + sine.square();
     const Tensor slope = cosine * (1 - variance0) / variance;  // Cov(u, x) / V / sin
+    const Tensor velocity = -mean + slope * (x.value - cosine * mean);
+    const Tensor excess = variance0 - 1 - slope.square() * variance;
     const Tensor norm = sine.square() + head_scale;
-    const Dual velocity = norm.sqrt() * (slope * (x - cosine * mean) - mean);
-    const Tensor excess = norm * (variance0 - 1 - slope.square() * variance);
-    return cat({velocity, Dual(excess.expand_as(x.value))}, 1);
+    return Dual(torch::cat({norm.sqrt() * velocity, (norm * excess).expand_as(x.value)}, 1));
   };
 }
 

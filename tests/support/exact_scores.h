@@ -62,17 +62,12 @@ inline std::vector<TurningCase> turning_cases() {
   return {on_one_sided(), {"meeting", true, std::make_shared<MeetingBridge>(), gaussian_ends}};
 }
 
-/// Exact but for `offset` in the second head, which is added before the head is scaled.
-inline OneSidedVelocityScore exact_one_sided_score(const GaussianEnds& ends, const TurningCase& on,
-                                                   double offset = 0) {
+inline OneSidedVelocityScore exact_one_sided_score(const GaussianEnds& ends,
+                                                   const TurningCase& on) {
   const double head_scale = 0.05;
   const int64_t d = ends.mean0.size(0);
-  const auto heads = [=, exact = one_sided_heads(ends, head_scale, on.meeting)](const Dual& x,
-                                                                                const Dual& t) {
-    const Tensor zero = torch::zeros_like(x.value);
-    return exact(x, t) + torch::cat({zero, zero + offset}, 1);
-  };
-  return OneSidedVelocityScore(exact_parts(heads, 2 * d, on.bridge, d), head_scale);
+  return OneSidedVelocityScore(
+      exact_parts(one_sided_heads(ends, head_scale, on.meeting), 2 * d, on.bridge, d), head_scale);
 }
 
 }  // namespace dre::testing

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "dre/base/context.h"
 
 namespace dre {
@@ -29,26 +27,6 @@ TEST(CapturedStep, ReplaysDrawTheSameNumbersAsTheWorkItself) {
   if (!torch::hasCUDA()) GTEST_SKIP() << "no CUDA here";
   const Context context{torch::Device(torch::kCUDA, 0), torch::kFloat32, 3};
   EXPECT_TRUE(torch::equal(sum_of_draws(context, true, 9), sum_of_draws(context, false, 9)));
-}
-
-TEST(CapturedStep, ARecordingTakesThePlaceOfTheOneBefore) {
-  if (!torch::hasCUDA()) GTEST_SKIP() << "no CUDA here";
-  const Context context{torch::Device(torch::kCUDA, 0), torch::kFloat32, 3};
-  const auto sums = [&](bool record) {
-    auto generator = context.device_generator("draws");
-    Tensor sum = torch::zeros({4}, context.options());
-    std::optional<CapturedStep> step;
-    for (const double factor : {1.0, -2.0}) {
-      const auto work = [&, factor] {
-        sum.add_(uniform({4}, context.options(), generator), factor);
-      };
-      step.emplace(work, context.device, std::vector{generator}, record);
-      for (int i = 0; i < 6; ++i) step->run();
-      EXPECT_EQ(step->recorded(), record);
-    }
-    return sum.cpu();
-  };
-  EXPECT_TRUE(torch::equal(sums(true), sums(false)));
 }
 
 }  // namespace
