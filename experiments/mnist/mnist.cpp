@@ -93,7 +93,7 @@ class Mnist final : public Experiment {
              " test images, each with one draw of the noise. Errors are one standard error over "
              "images, or over seeds where there are several. Between images training draws from a "
              "store of images of the noise model, renewed bit by bit. Convolutions run in bfloat16 "
-             "where there is CUDA; in annealing "
+             "where there is CUDA, but not where velocity moments are judged; in annealing "
              "only those that drive the chains, or none (NCE, TRE)."),
         text("log r is the integral over time by ", fit.evaluate.nodes,
              " Gauss–Legendre nodes, between images by as many on each side. AIS and RAISE refer "
