@@ -61,6 +61,10 @@ std::string eval_text(const EnergyReport& report) {
       summary_line("corrected",
                    text(with_error(report.corrected), ", ", report.direct_evaluations,
                         report.direct_evaluations == 1 ? " evaluation" : " evaluations"));
+  if (std::isfinite(report.arc.value))
+    lines += summary_line("along arcs", text(with_error(report.arc),
+                                             ", from images to draws of N(0, I), where the scores "
+                                             "were trained; not corrected"));
   if (report.flow_evaluations > 0)
     lines +=
         summary_line("direct, exact", text(with_error(report.direct_exact), ", not corrected")) +

@@ -6,6 +6,7 @@
 
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
+#include "dre/energy/arc.h"
 #include "dre/energy/flow.h"
 #include "dre/energy/log_ratio.h"
 
@@ -36,7 +37,8 @@ DirectParts direct_parts(const EnergyModel& model, const Tensor& y, int64_t coun
 /// Log-densities of a block of images, [n] each, all in the coordinates of the logits; undefined
 /// where the model has none.
 struct Block {
-  Tensor noise, direct, direct_by_probe, by_variance, by_probe, by_noise_half, log_determinant;
+  Tensor noise, direct, direct_by_probe, by_arc, by_variance, by_probe, by_noise_half,
+      log_determinant;
   int64_t flow_evaluations = 0;
 };
 
@@ -44,23 +46,28 @@ struct Block {
 struct Drawn {
   Logits logits;
   Tensor probes;  ///< [n, d]; undefined for models without a flow
+  Tensor noise;   ///< [n, d], where arcs end; undefined for models without arcs
 
   Drawn slice(int64_t from, int64_t to) const {
-    return {{logits.x.slice(0, from, to), logits.log_determinant.slice(0, from, to)},
-            probes.defined() ? probes.slice(0, from, to) : Tensor()};
+    const auto part = [&](const Tensor& all) {
+      return all.defined() ? all.slice(0, from, to) : Tensor();
+    };
+    return {{part(logits.x), part(logits.log_determinant)}, part(probes), part(noise)};
   }
 };
 
 Drawn draw(const EnergyModel& model, const Tensor& pixels, at::Generator& generator) {
-  const Logits logits = dequantise(pixels, generator, model.context().dtype);
-  if (!has_flow(model)) return {logits, {}};
-  return {logits, random_signs(logits.x.sizes(), logits.x.options(), generator)};
+  Drawn drawn{dequantise(pixels, generator, model.context().dtype), {}, {}};
+  const Tensor& x = drawn.logits.x;
+  if (has_flow(model)) drawn.probes = random_signs(x.sizes(), x.options(), generator);
+  if (has_arc(model)) drawn.noise = normal(x.sizes(), x.options(), generator);
+  return drawn;
 }
 
 /// Nothing where a stop was asked for.
 std::optional<Block> evaluate_block(const EnergyModel& model, const Drawn& drawn,
                                     const EnergyEvaluateOptions& options, Progress& progress) {
-  const auto& [logits, probes] = drawn;
+  const auto& [logits, probes, noise] = drawn;
   const Moved y = model.space().enter(logits.x);
   const DirectParts direct = direct_parts(model, y.point, options.nodes);
   Block block;
@@ -68,6 +75,11 @@ std::optional<Block> evaluate_block(const EnergyModel& model, const Drawn& drawn
   block.noise = model.space().noise_log_prob(y.point) + y.log_determinant;
   block.direct = block.noise + direct.log_ratio;
   if (model.meets()) block.by_noise_half = direct.noise_log_prob + y.log_determinant;
+  if (has_arc(model)) {
+    const auto along = arc_log_prob(model, y.point, noise, options.nodes, progress);
+    if (!along) return std::nullopt;
+    block.by_arc = *along + y.log_determinant;
+  }
   if (!has_flow(model)) return block;
   const TimeNodes nodes = time_nodes(model, options.nodes);
   const auto gain = exact_divergence_gain(model, y.point, probes, nodes, progress);
@@ -119,9 +131,10 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
   report.noise = mean_of(noise);
   report.direct = report.corrected = mean_of(corrected);
   report.direct.value += model.correction / nats_of_a_bit(d);
-  report.direct_exact = report.flow = report.flow_by_variance = report.disagreement =
+  report.direct_exact = report.arc = report.flow = report.flow_by_variance = report.disagreement =
       report.noise_half = none;
   if (model.meets()) report.noise_half = mean_of(bits_of(&Block::by_noise_half) - noise);
+  if (has_arc(model)) report.arc = mean_of(bits_of(&Block::by_arc));
   if (!has_flow(model)) return report;
   const Tensor by_probe = bits_of(&Block::by_probe);
   report.direct_exact = mean_of(bits_of(&Block::direct_by_probe));
@@ -189,6 +202,7 @@ nlohmann::json to_json(const EnergyReport& report) {
           {"direct", bits_json(report.direct)},
           {"corrected", bits_json(report.corrected)},
           {"direct_exact", bits_json(report.direct_exact)},
+          {"arc", bits_json(report.arc)},
           {"flow_by_variance", bits_json(report.flow_by_variance)},
           {"flow", bits_json(report.flow)},
           {"disagreement", bits_json(report.disagreement)},

@@ -19,6 +19,7 @@ struct EnergyReport {
   Measured noise;              ///< the noise model alone
   Measured direct, corrected;  ///< without and with the zero-mean correction
   Measured direct_exact;       ///< direct by the exact divergence; NaN for models without a flow
+  Measured arc;  ///< along an arc to a draw of N(0, I), not corrected; NaN for models without arcs
   Measured flow_by_variance, flow;  ///< NaN for models without a flow
   Measured disagreement;            ///< |corrected - flow by probe| of an image
   Measured noise_half;  ///< where two bridges meet, else NaN: bits of the noise model by the half

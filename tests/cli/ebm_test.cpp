@@ -56,7 +56,8 @@ TEST(Ebm, FitsJudgesAndDrawsImages) {
   const auto bits = [&](const char* figure) { return report[figure]["value"].get<double>(); };
   const double noise = bits("noise_model");
   EXPECT_NEAR(noise, 2.01, 4 * report["noise_model"]["standard_error"].get<double>());
-  for (const char* figure : {"direct", "corrected", "direct_exact", "flow", "flow_by_variance"}) {
+  for (const char* figure :
+       {"direct", "corrected", "direct_exact", "arc", "flow", "flow_by_variance"}) {
     EXPECT_NEAR(bits(figure), noise, 0.1) << figure;
     EXPECT_NE(bits(figure), noise) << figure;
   }

@@ -17,7 +17,7 @@ using namespace dre::testing;
 class EveryDensity : public ::testing::TestWithParam<Example> {};
 
 Tensor points(const Density& density, int64_t n) {
-  auto generator = double_context().generator("points");
+  auto generator = example_context().generator("points");
   return normal({n, density.dimension()}, torch::kFloat64, generator);
 }
 
@@ -50,7 +50,7 @@ TEST_P(EveryDensity, SurvivesAFile) {
   const std::string path =
       (std::filesystem::temp_directory_path() / text("dre-density-", ::getpid())).string();
   save_density(path, *density, {{"note", 7}});
-  const DensityFile file = load_density(path, double_context());
+  const DensityFile file = load_density(path, example_context());
   std::filesystem::remove(path);
   EXPECT_EQ(file.record.at("note"), 7);
   EXPECT_EQ(file.density->name(), density->name());
@@ -63,7 +63,7 @@ TEST_P(EveryDensity, WrongShapesAreRefused) {
   const Tensor wrong = torch::zeros({3, density->dimension() + 1}, torch::kFloat64);
   EXPECT_THROW(density->to_latent(wrong), Error);
   EXPECT_THROW(density->from_latent(wrong[0]), Error);
-  auto generator = double_context().generator("samples");
+  auto generator = example_context().generator("samples");
   EXPECT_THROW(density->sample(0, generator), Error);
 }
 
@@ -93,7 +93,7 @@ TEST_P(SmallDensity, IntegratesToOne) {
 TEST_P(SmallDensity, SamplesFollowTheDensity) {
   const DensityPtr density = GetParam().make();
   const int64_t d = density->dimension(), n = 50000;
-  auto generator = double_context().generator("samples");
+  auto generator = example_context().generator("samples");
   const Tensor x = density->sample(n, generator);
   ASSERT_EQ(x.sizes(), torch::IntArrayRef({n, d}));
   const double width = 0.3;

@@ -15,20 +15,20 @@ struct Example {
   std::function<DensityPtr()> make;
 };
 
-inline Context double_context() { return {torch::kCPU, torch::kFloat64, 11}; }
+inline Context example_context() { return {torch::kCPU, torch::kFloat64, 11}; }
 
 inline DensityPtr gaussian_example(int64_t d) {
-  auto generator = double_context().generator("gaussian");
+  auto generator = example_context().generator("gaussian");
   const Tensor root = normal({d, d}, torch::kFloat64, generator);
   const Tensor covariance = root.matmul(root.t()) + 0.3 * torch::eye(d, torch::kFloat64);
   return std::make_shared<GaussianDensity>(normal({d}, torch::kFloat64, generator), covariance,
-                                           double_context());
+                                           example_context());
 }
 
 /// Moves all parameters at random, so that no layer is the identity it starts as.
 inline void shake(Flow& flow, double size) {
   const torch::NoGradGuard no_grad;
-  auto generator = double_context().generator("shake");
+  auto generator = example_context().generator("shake");
   Tensor weights = flow.parameters().flat();
   weights += size * normal(weights.sizes(), weights.options(), generator);
 }
@@ -37,8 +37,8 @@ inline DensityPtr copula_example(int64_t d) {
   FlowOptions options;
   options.dimension = d;
   options.copula_bins = 16;
-  auto flow = std::make_shared<Flow>("copula", options, double_context());
-  auto generator = double_context().generator("rows");
+  auto flow = std::make_shared<Flow>("copula", options, example_context());
+  auto generator = example_context().generator("rows");
   flow->initialise(1 + 2 * normal({500, d}, torch::kFloat64, generator));
   shake(*flow, 0.2);
   return flow;
@@ -52,8 +52,8 @@ inline DensityPtr spline_flow_example(int64_t height, int64_t width, int64_t lev
   options.steps = 2;
   options.channels = 6;
   options.bins = 4;
-  auto flow = std::make_shared<Flow>("rq-nsf", options, double_context());
-  auto generator = double_context().generator("rows");
+  auto flow = std::make_shared<Flow>("rq-nsf", options, example_context());
+  auto generator = example_context().generator("rows");
   flow->initialise(1 + 2 * normal({100, height * width}, torch::kFloat64, generator));
   shake(*flow, 0.1);
   return flow;

@@ -66,15 +66,15 @@ std::vector<LayerExample> layers() {
 class EveryLayer : public ::testing::TestWithParam<LayerExample> {
  protected:
   EveryLayer() {
-    layer = GetParam().make(parameters, double_context());
+    layer = GetParam().make(parameters, example_context());
     const torch::NoGradGuard no_grad;
-    auto generator = double_context().generator("weights");
+    auto generator = example_context().generator("weights");
     for (auto [name, leaf] : parameters.named())
       leaf += 0.4 * normal(leaf.sizes(), leaf.options(), generator);
   }
 
   Tensor points(int64_t n) const {
-    auto generator = double_context().generator("points");
+    auto generator = example_context().generator("points");
     std::vector<int64_t> shape = GetParam().shape;
     shape.insert(shape.begin(), n);
     return 1.5 * normal(shape, torch::kFloat64, generator);
@@ -115,8 +115,8 @@ INSTANTIATE_TEST_SUITE_P(Layers, EveryLayer, ::testing::ValuesIn(layers()),
 
 TEST(Affine, StartsWithMeanZeroAndVarianceOne) {
   Parameters parameters;
-  Affine layer(parameters, "a", 3, 0, double_context());
-  auto generator = double_context().generator("points");
+  Affine layer(parameters, "a", 3, 0, example_context());
+  auto generator = example_context().generator("points");
   const Tensor scales = torch::tensor({0.1, 1.0, 20.0}, torch::kFloat64).view({3, 1, 1});
   const Tensor x = scales * (normal({40, 3, 4, 4}, torch::kFloat64, generator) + 5);
   layer.initialise(x);
@@ -127,8 +127,8 @@ TEST(Affine, StartsWithMeanZeroAndVarianceOne) {
 
 TEST(Affine, StartsWithAllDataWithinItsReach) {
   Parameters parameters;
-  Affine layer(parameters, "a", 3, 2.5, double_context());
-  auto generator = double_context().generator("points");
+  Affine layer(parameters, "a", 3, 2.5, example_context());
+  auto generator = example_context().generator("points");
   const Tensor x = normal({40, 3}, torch::kFloat64, generator).exp();
   layer.initialise(x);
   const Tensor y = layer.forward(x).point;
@@ -145,8 +145,8 @@ double standardised_moment(const Tensor& x, int order) {
 /// Two clusters and a log-normal become nearly normal.
 TEST(SplineColumns, StartsByMakingColumnsNormal) {
   Parameters parameters;
-  SplineColumns layer(parameters, "s", 2, 64, 3.0, double_context());
-  auto generator = double_context().generator("points");
+  SplineColumns layer(parameters, "s", 2, 64, 3.0, example_context());
+  auto generator = example_context().generator("points");
   const Tensor side = uniform({5000}, torch::kFloat64, generator).sub(0.3).sign();
   const Tensor clusters = 1.5 * side + 0.2 * normal({5000}, torch::kFloat64, generator);
   const Tensor skewed = (0.5 * normal({5000}, torch::kFloat64, generator)).exp() - 2;
@@ -165,7 +165,7 @@ TEST(SplineColumns, StartsByMakingColumnsNormal) {
 /// Rows that are all but equal would ask for bins without width.
 TEST(SplineColumns, StartsWithFiniteNumbersWhereRowsAreTied) {
   Parameters parameters;
-  SplineColumns layer(parameters, "s", 1, 16, 3.0, double_context());
+  SplineColumns layer(parameters, "s", 1, 16, 3.0, example_context());
   Tensor x = torch::zeros({1000, 1}, torch::kFloat64);
   x.slice(0, 0, 5).fill_(2);
   layer.initialise(x);
@@ -175,8 +175,8 @@ TEST(SplineColumns, StartsWithFiniteNumbersWhereRowsAreTied) {
 
 TEST(DenseMatrix, StartsAsTheSymmetricWhitening) {
   Parameters parameters;
-  DenseMatrix layer(parameters, "m", 4, double_context());
-  auto generator = double_context().generator("points");
+  DenseMatrix layer(parameters, "m", 4, example_context());
+  auto generator = example_context().generator("points");
   const Tensor mix = normal({4, 4}, torch::kFloat64, generator);
   const Tensor x = normal({500, 4}, torch::kFloat64, generator).matmul(mix);
   layer.initialise(x);
@@ -188,8 +188,8 @@ TEST(DenseMatrix, StartsAsTheSymmetricWhitening) {
 
 TEST(SplineCoupling, StartsAsTheIdentityAndKeepsTheFirstHalf) {
   Parameters parameters;
-  auto generator = double_context().generator("coupling");
-  const SplineCoupling layer(parameters, "c", coupling, double_context(), generator);
+  auto generator = example_context().generator("coupling");
+  const SplineCoupling layer(parameters, "c", coupling, example_context(), generator);
   const Tensor x = normal({5, 4, 2, 2}, torch::kFloat64, generator);
   EXPECT_TRUE(torch::allclose(layer.forward(x).point, x, 1e-12, 1e-12));
   const torch::NoGradGuard no_grad;
@@ -217,7 +217,7 @@ TEST(Flow, LatentImagesKeepTheirPlaces) {
   FlowOptions options;
   options.steps = 1;
   options.channels = 4;
-  const Flow flow("rq-nsf", options, double_context());
+  const Flow flow("rq-nsf", options, example_context());
   Tensor x = torch::zeros({1, 784}, torch::kFloat64);
   x[0][14 * 28 + 4] = 1.0;  // row 14, column 4
   const Tensor z = flow.to_latent(x).point - flow.to_latent(torch::zeros_like(x)).point;

@@ -17,7 +17,7 @@ constexpr double bound = 3;
 
 /// Three splines, the rougher the larger `size`.
 SplineKnots random_knots(int64_t bins, double size) {
-  auto generator = double_context().generator("spline");
+  auto generator = example_context().generator("spline");
   const auto draw = [&](int64_t columns) {
     return size * normal({3, columns}, torch::kFloat64, generator);
   };
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Bins, Spline, ::testing::Values(2, 8, 128));
 /// The fused rule against the composed one: values, and gradients of both outputs.
 TEST(SplinePlaces, AgreeWithTheComposedSpline) {
   const int64_t groups = 4, bins = 6, places = 50;
-  auto generator = double_context().generator("places");
+  auto generator = example_context().generator("places");
   const Tensor x =
       (2 * normal({groups, places}, torch::kFloat64, generator)).detach().requires_grad_();
   const Tensor numbers =
@@ -116,7 +116,7 @@ TEST(SplinePlaces, AgreeWithTheComposedSpline) {
 
 TEST(SplinePlaces, InverseAgreesWithTheComposedOne) {
   const int64_t groups = 4, bins = 6, places = 50;
-  auto generator = double_context().generator("inverse places");
+  auto generator = example_context().generator("inverse places");
   const Tensor y = 2 * normal({groups, places}, torch::kFloat64, generator);
   const Tensor numbers = normal({groups, 3 * bins - 1, places}, torch::kFloat64, generator);
   const auto parts = numbers.transpose(1, 2)
@@ -137,7 +137,7 @@ TEST(SplinePlaces, InverseAgreesWithTheComposedOne) {
 /// In single precision, at the ends of the bound and where knots may be: back where it came from.
 TEST(SplinePlaces, SinglePrecisionStaysInvertible) {
   const int64_t groups = 3, bins = 8, places = 2001;
-  auto generator = double_context().generator("single places");
+  auto generator = example_context().generator("single places");
   const Tensor numbers =
       normal({groups, 3 * bins - 1, 1}, torch::kFloat32, generator).expand({-1, -1, places});
   const Tensor x = torch::linspace(-bound, bound, places).expand({groups, places});
@@ -151,7 +151,7 @@ TEST(SplinePlaces, SinglePrecisionStaysInvertible) {
 TEST(SplinePlaces, AgreeAcrossDevices) {
   const torch::Device other = device_by_name("auto");
   if (other.is_cpu()) GTEST_SKIP() << "this machine has one device only";
-  auto generator = double_context().generator("devices");
+  auto generator = example_context().generator("devices");
   const Tensor x = 2 * normal({4, 50}, torch::kFloat64, generator);
   const Tensor numbers = normal({4, 23, 50}, torch::kFloat64, generator);
   const auto near = [](const Tensor& a, const Tensor& b) {

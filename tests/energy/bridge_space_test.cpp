@@ -24,7 +24,7 @@ double log_jacobian(const BridgeSpace& space, const Tensor& z) {
 /// Points of the space are latent points of the noise model moved by a map whose determinant is in
 /// the density; and they are logits moved by another.
 TEST(BridgeSpace, DensitiesFollowTheirPoints) {
-  auto generator = double_context().generator("points");
+  auto generator = example_context().generator("points");
   for (const DensityPtr& noise :
        {gaussian_example(4), copula_example(4), spline_flow_example(2, 2, 1)})
     for (const bool between_images : {false, true}) {
@@ -46,7 +46,7 @@ TEST(BridgeSpace, DensitiesFollowTheirPoints) {
 TEST(BridgeSpace, DrawsAreOfTheNoiseModel) {
   const DensityPtr noise = copula_example(2), frame = gaussian_example(2);
   const BridgeSpace space(noise, frame);
-  auto first = double_context().generator("draws"), second = double_context().generator("draws");
+  auto first = example_context().generator("draws"), second = example_context().generator("draws");
   const Tensor drawn = space.draw_noise(5, first);
   EXPECT_TRUE(torch::allclose(drawn, frame->to_latent(noise->sample(5, second)).point, 1e-9, 1e-9));
 }

@@ -23,6 +23,7 @@ TEST(EnergyFit, StartsAtTheNoiseModelOnEveryPath) {
   const EnergyReport report = set.report();
   EXPECT_NEAR(report.direct.value, report.noise.value, 1e-6);
   EXPECT_NEAR(report.direct_exact.value, report.noise.value, 1e-6);
+  EXPECT_NEAR(report.arc.value, report.noise.value, 1e-6);
   EXPECT_NEAR(report.flow.value, report.noise.value, 1e-4);
   EXPECT_NEAR(report.flow_by_variance.value, report.noise.value, 1e-4);
   EXPECT_EQ(report.flow_evaluations, 32);
