@@ -6,11 +6,6 @@
 #include "dre/density/density.h"
 
 namespace dre {
-namespace {
-
-constexpr double quarter_turn = M_PI / 2;
-
-}  // namespace
 
 std::optional<Tensor> arc_log_prob(const Score& score, const Tensor& y, const Tensor& noise,
                                    const TimeNodes& nodes, double from, double to,
@@ -19,7 +14,7 @@ std::optional<Tensor> arc_log_prob(const Score& score, const Tensor& y, const Te
   const auto* time = ability<TimeScore>(score);
   const auto* data = ability<DataScore>(score);
   check(time && data, "arcs need a time score and a data score");
-  const double turning = quarter_turn / (to - from);
+  const double turning = M_PI / 2 / (to - from);
   Tensor log_ratio = y.new_zeros({y.size(0)});  // to N(0, I), whose own part is in closed form
   for (int64_t k = 0; k < nodes.t.size(0); ++k) {
     if (progress.stop_requested()) return std::nullopt;

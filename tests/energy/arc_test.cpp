@@ -26,12 +26,10 @@ TimeNodes evenly(int64_t count, double from, double to) {
   return {torch::tensor(t, torch::kFloat64), torch::tensor(weight, torch::kFloat64)};
 }
 
-/// log N(y; m, v) of the Gaussian that the bridge is at an angle from N(m0, v0).
+/// The log-density of the bridge from the numerator to N(0, I) at an angle.
 Tensor log_prob_at(const GaussianEnds& ends, double angle, const Tensor& y) {
   const double c = std::cos(angle), s = std::sin(angle);
-  const Tensor variance = c * c * ends.variance0 + s * s;
-  const Tensor z = (y - c * ends.mean0) / variance.sqrt();
-  return standard_normal_log_prob(z) - 0.5 * variance.log().sum();
+  return oracle::log_prob(oracle::diagonal(c * ends.mean0, c * c * ends.variance0 + s * s), y);
 }
 
 TEST(EnergyArc, ExactScoresGiveTheDensityWhateverTheNoise) {
@@ -58,12 +56,7 @@ TEST(EnergyArc, ErrorsOfTheTimeScoreAddUp) {
   const GaussianEnds ends = one_sided_ends(2);
   auto bridge = one_sided("trigonometric");
   const GaussianPath path(bridge, ends);
-  const auto wrong = [&path](const Dual& x, const Dual& t) {
-    return Dual(torch::cat({path.time_score(x.value, t.value).value.sum(1, true) + 0.25,
-                            path.data_score(x.value, t.value).value},
-                           1));
-  };
-  const JointScore score(exact_parts(wrong, 3, bridge, 2));
+  const JointScore score = exact_joint_score(path, 0.25);
   auto generator = double_context(6).generator("points");
   const Tensor y = normal({5, 2}, torch::kFloat64, generator);
   const Tensor noise = normal({5, 2}, torch::kFloat64, generator);

@@ -27,9 +27,10 @@ inline ScalarScore exact_time_score(const GaussianPath& path,
   return ScalarScore(exact_parts(exact, 1, path.bridge_pointer(), path.dimension()));
 }
 
-inline JointScore exact_joint_score(const GaussianPath& path) {
-  const auto exact = [&path](const Dual& x, const Dual& t) {
-    return Dual(torch::cat({path.time_score(x.value, t.value).value.sum(1, true),
+/// The path's scores, the time score plus `offset`.
+inline JointScore exact_joint_score(const GaussianPath& path, double offset = 0) {
+  const auto exact = [&path, offset](const Dual& x, const Dual& t) {
+    return Dual(torch::cat({path.time_score(x.value, t.value).value.sum(1, true) + offset,
                             path.data_score(x.value, t.value).value},
                            1));
   };
