@@ -148,15 +148,20 @@ std::string support_line(const Json& outside) {
                                       percent("denominator")));
 }
 
+std::string divergence_line(const char* name, const Json& kl, const char* side) {
+  const bool finite = std::isfinite(number(kl, "value"));
+  return summary_line(
+      name, finite ? measured_text(kl) + " nats"
+                   : text("not finite: rows of the ", side, " have what the other side never has"));
+}
+
 std::string diagnostics_lines(const Json& found) {
   std::string out;
   out += summary_line(
       "held-out",
       "the lines below are about rows that no network has seen; moments are of all rows");
-  out += summary_line("KL(num||den)",
-                      measured_text(part(found, "kl_numerator_denominator")) + " nats");
-  out += summary_line("KL(den||num)",
-                      measured_text(part(found, "kl_denominator_numerator")) + " nats");
+  out += divergence_line("KL(num||den)", part(found, "kl_numerator_denominator"), "numerator");
+  out += divergence_line("KL(den||num)", part(found, "kl_denominator_numerator"), "denominator");
   out += weight_line("E_den[r]", part(found, "ratio_on_denominator"));
   out += weight_line("E_num[1/r]", part(found, "inverse_ratio_on_numerator"));
   if (found.contains("auc_after_reweighting"))

@@ -53,8 +53,8 @@ struct PathCheck {
 };
 
 struct Diagnostics {
-  Measured kl_numerator_denominator;  ///< E_num[log r], nats
-  Measured kl_denominator_numerator;  ///< -E_den[log r], nats
+  Measured kl_numerator_denominator;  ///< E_num[log r], nats; NaN where it is known to be infinite
+  Measured kl_denominator_numerator;  ///< -E_den[log r], nats; likewise
   WeightCheck denominator;            ///< of w = r
   WeightCheck numerator;              ///< of w = 1/r
   std::vector<PathCheck> paths;       ///< of methods with several paths

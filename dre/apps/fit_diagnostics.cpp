@@ -17,6 +17,11 @@ double outside(const Tensor& log_ratio, const Samples& held_out, const Samples& 
                   as_share(weighted_mean(beyond, side.weights())));
 }
 
+/// A model would only make up how large log r is where it is infinite.
+bool surely_infinite(const Samples& side, const Samples& other, const Sides& sides) {
+  return has_own_levels(side, other, sides.encoding) || sides.own_levels.nothing_shared;
+}
+
 }  // namespace
 
 Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitOptions& options,
@@ -29,6 +34,10 @@ Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitO
   out.support = Support{
       outside(at_top.log_ratio, top, sides.numerator, sides.denominator, sides.encoding),
       outside(-at_bottom.log_ratio, bottom, sides.denominator, sides.numerator, sides.encoding)};
+  if (surely_infinite(sides.numerator, sides.denominator, sides))
+    out.kl_numerator_denominator = {NAN, NAN};
+  if (surely_infinite(sides.denominator, sides.numerator, sides))
+    out.kl_denominator_numerator = {NAN, NAN};
   FitOptions fresh = quick_fit();
   fresh.seed = options.seed;
   fresh.device = options.device;

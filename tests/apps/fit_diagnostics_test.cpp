@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/apps/numeric_sides.h"
 #include "tests/support/stop_after.h"
@@ -51,6 +52,25 @@ TEST(FitDiagnostics, CountRowsWithoutACounterpartAmongAllRows) {
   EXPECT_GE(found.support->numerator_outside, 30 / 2000.0);
   EXPECT_EQ(found.support->denominator_outside, 0);
   EXPECT_EQ(count(found, "little-support"), 1);
+}
+
+/// z = x + y on one side, with few exceptions on the other: one KL is infinite, and whatever a
+/// model extrapolates, it is not told.
+TEST(FitDiagnostics, KlWithoutABoundIsNoNumber) {
+  auto generator = stream("rule");
+  const auto summed = [&] {
+    const Tensor xy = normal({2000, 2}, torch::kFloat64, generator);
+    return torch::cat({xy, xy.sum(1, true)}, 1);
+  };
+  const Tensor keeps = summed(), breaks = summed();
+  breaks.select(1, 2).slice(0, 0, 400).add_(1);
+  const Sides sides = numeric_sides(keeps, breaks);
+  Progress silent;
+  const Diagnostics found = diagnose_fit(fitted(sides), sides, reference_alone(3), silent);
+  EXPECT_TRUE(std::isfinite(found.kl_numerator_denominator.value));
+  EXPECT_TRUE(std::isnan(found.kl_denominator_numerator.value));
+  const auto json = nlohmann::json::parse(to_json(found).dump());
+  EXPECT_TRUE(json["kl_denominator_numerator"]["value"].is_null());
 }
 
 TEST(FitDiagnostics, TellWhetherReweightingWorks) {
