@@ -54,10 +54,11 @@ TwoScores positive(const TwoScores& f) {
   return {rows(f.f0, f.weight0), weights(f.weight0), rows(f.f1, f.weight1), weights(f.weight1)};
 }
 
-double normal_p_value(const Tensor& value, int64_t first, double statistic) {
+/// chance: of a test whose rows are all alike, or as good as.
+double normal_p_value(const Tensor& value, int64_t first, double statistic, double chance) {
   const auto n = static_cast<double>(value.size(0)), n0 = static_cast<double>(first);
   const double deviation = std::sqrt(value.var().item<double>() * n / (n0 * (n - n0)));
-  if (deviation == 0) return 1;
+  if (deviation <= tie) return chance;
   const double tail =
       boost::math::cdf(boost::math::complement(boost::math::normal(), statistic / deviation));
   return std::max(tail, std::numeric_limits<double>::min());  // never quite impossible
@@ -85,11 +86,12 @@ TwoSampleTest permutation_test(const TwoScores& all, int64_t permutations,
     weight = torch::cat({full(f.weight0, f.f0), full(f.weight1, f.f1)});
   }
   const int64_t first = f.f0.size(0), n = value.size(0);
+  const auto chance = [&] { return uniform({1}, torch::kFloat64, generator).item<double>(); };
   TwoSampleTest out;
   out.rows = n;
   out.statistic = difference(value, weight, first);
   if (std::min(first, n - first) >= rows_for_normal && !weight.defined()) {
-    out.p_value = normal_p_value(value, first, out.statistic);
+    out.p_value = normal_p_value(value, first, out.statistic, chance());
     return out;
   }
   out.permutations = permutations;
@@ -104,8 +106,7 @@ TwoSampleTest permutation_test(const TwoScores& all, int64_t permutations,
     else if (other >= own - tie)
       ++equal;
   }
-  const double chance = uniform({1}, torch::kFloat64, generator).item<double>();
-  out.p_value = (static_cast<double>(greater) + chance * static_cast<double>(equal + 1)) /
+  out.p_value = (static_cast<double>(greater) + chance() * static_cast<double>(equal + 1)) /
                 static_cast<double>(permutations + 1);
   return out;
 }

@@ -66,6 +66,28 @@ TEST(TwoSampleTest, OnlyTwoLargeSidesHaveANormalLaw) {
       permutation_test({scores(50'000, 50'000), {}, scores(50'000, 0), {}}, 199, generator);
   EXPECT_EQ(large.permutations, 0);
   EXPECT_GT(large.p_value, 0);
+  EXPECT_LT(large.p_value, 1e-10);
+}
+
+/// A model that says the same of every row, up to rounding, leaves nothing but a draw.
+TEST(TwoSampleTest, PValuesOfManyEqualRowsAreUniform) {
+  std::vector<double> of_normals, of_ties;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    auto generator = stream("many rows", seed);
+    const auto scores = [&](int64_t n) { return normal({n}, torch::kFloat64, generator); };
+    of_normals.push_back(
+        permutation_test({scores(50'000), {}, scores(53'500), {}}, 199, generator).p_value);
+    const auto same = [&](int64_t n) {
+      return torch::full({n}, seed % 2 == 0 ? 0.3 : 1e-16, torch::kFloat64);
+    };
+    const TwoSampleTest tied =
+        permutation_test({same(50'000), {}, same(53'500), {}}, 199, generator);
+    EXPECT_EQ(tied.permutations, 0);
+    of_ties.push_back(tied.p_value);
+  }
+  const double critical = 1.628 / std::sqrt(50.0);  // Kolmogorov-Smirnov at 1 %
+  EXPECT_LT(distance_from_uniform(torch::tensor(of_normals, torch::kFloat64)), critical);
+  EXPECT_LT(distance_from_uniform(torch::tensor(of_ties, torch::kFloat64)), critical);
 }
 
 /// Weights of the smaller side alone, far from equal: the larger errors of its means are no
