@@ -68,10 +68,11 @@ Tensor encode_group(Frame group, Strings& names, Groups& groups) {
       1, torch::tensor(std::vector<int64_t>(found.others.begin(), found.others.end())));
 }
 
-/// The smallest model is one of (folds - 1) / 2 folds, see mutual_information.cpp.
+/// The smallest model is one of (folds - 1) / 2 folds, see mutual_information.cpp; and a row of a
+/// fold is paired with another one there.
 int64_t rows_needed_in_folds(int64_t columns, int64_t folds) {
   const int64_t used = (folds - 1) / 2;
-  return (rows_needed(columns) + used - 1) / used * folds;
+  return std::max<int64_t>(2, (rows_needed(columns) + used - 1) / used) * folds;
 }
 
 /// So few rows that no number of folds helps are refused before their columns are judged: in one
@@ -90,16 +91,17 @@ void check_named(const char* option, const Strings& names, const Strings& column
           ", which is in neither group; they hold ", listed(columns));
 }
 
-Strings first_columns(const GroupsOptions& options, int64_t count) {
+Strings first_columns(const GroupsOptions& options, int64_t dx, int64_t dy) {
   check(options.data != "-" && !is_stream(options.data),
         "the columns of a stream must be named with --x and --y");
   ReadOptions read;
   read.header_optional = true;
   read.words = "keep";
   Strings all = open_table(options.data, read)->columns();
-  check_data(static_cast<int64_t>(all.size()) >= count, input_name(options.data), " has ",
-             all.size(), " columns, but ", count, " are asked for");
-  all.resize(static_cast<size_t>(count));
+  const auto there = static_cast<int64_t>(all.size());
+  check_data(dx <= there && dy <= there - dx, input_name(options.data), " has ", there,
+             " columns, but ", dx, " and ", dy, " are asked for");
+  all.resize(static_cast<size_t>(dx + dy));
   return all;
 }
 
@@ -113,7 +115,7 @@ Strings chosen_columns(const GroupsOptions& options, int64_t dx, int64_t dy) {
   check_distinct("--y", options.y);
   if (options.x.empty()) {
     check(dx > 0 && dy > 0, "say which columns: --x a,b --y c,d, or FILE DX DY");
-    return first_columns(options, dx + dy);
+    return first_columns(options, dx, dy);
   }
   check(dx == 0 && dy == 0, "give --x and --y, or DX and DY, not both");
   Strings columns = options.x;
@@ -182,7 +184,7 @@ void check_rows_in_folds(const Groups& groups, int64_t folds) {
   const int64_t needed = rows_needed_in_folds(columns, folds);
   check_data(groups.x.size(0) >= needed, "too few rows: ", columns,
              " columns, as they are encoded, need at least ", needed, " rows, but there are ",
-             groups.x.size(0), "; add rows or name fewer columns");
+             groups.x.size(0), "; add rows, name fewer columns or take fewer --folds");
 }
 
 }  // namespace dre

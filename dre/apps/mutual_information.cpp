@@ -4,6 +4,8 @@
 #include <atomic>
 #include <limits>
 #include <mutex>
+#include <numeric>
+#include <vector>
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
@@ -48,6 +50,7 @@ class Measuring {
       const Tensor circle = mine.index_select(0, order);
       partner_.index_copy_(0, circle, circle.roll(1));
     }
+    kept_.resize(static_cast<size_t>(options.cross_fit.folds));
     joint_ = Opinions::empty(groups.x.size(0));
     shuffled_ = Opinions::empty(groups.x.size(0));
   }
@@ -144,7 +147,7 @@ class Measuring {
     const std::lock_guard lock(mutex_);
     joint_.put(mine, joint);
     shuffled_.put(mine, apart);
-    kept_ += result.kept / static_cast<double>(options_.cross_fit.folds);
+    kept_[static_cast<size_t>(fold)] = result.kept;
     return true;
   }
 
@@ -164,7 +167,9 @@ class Measuring {
 
   void measure(MutualInformation& out) const {
     const at::NoGradGuard no_grad;
-    const TwoScores f = best_mix(joint_, {}, shuffled_, {}, kept_);
+    const double kept = std::accumulate(kept_.begin(), kept_.end(), 0.0);
+    const TwoScores f =
+        best_mix(joint_, {}, shuffled_, {}, kept / static_cast<double>(kept_.size()));
     const double no_chi2 = std::numeric_limits<double>::infinity();  // nobody asks for it
     Divergences found = measure_divergences(f, fold_, fold_, no_chi2, options_.level);
     allow_for_bias(found, f, half_, {}, slow_learning);
@@ -185,7 +190,7 @@ class Measuring {
   Strings names_;
   Tensor fold_, partner_;      // [n]: whose y a row gets in the shuffle of its own fold
   Opinions joint_, shuffled_;  // of the rows, and of the shuffle of each fold
-  double kept_ = 0;            // what the fits decided for themselves, on average
+  std::vector<double> kept_;   // what the fit of each fold decided for itself
   SomeScores half_;            // by a model of half as many rows
   std::mutex mutex_;
 };

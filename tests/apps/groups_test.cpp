@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "dre/apps/support.h"
 #include "tests/apps/numeric_sides.h"
 #include "tests/data/files.h"
@@ -75,7 +77,9 @@ TEST(Groups, AreNamedOrCounted) {
   expect_contains(message_of([&] { load_groups(options); }, Error::Kind::usage), {"--x and --y"});
   options.x = {};
   expect_contains(message_of([&] { load_groups(options, 2, 2); }),
-                  {"has 3 columns", "4 are asked"});
+                  {"has 3 columns", "2 and 2 are asked"});
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  expect_contains(message_of([&] { load_groups(options, most, most); }), {"has 3 columns"});
 }
 
 TEST(Groups, TellOfCopiesAndAreSampledByTheirSeed) {

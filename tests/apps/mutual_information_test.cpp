@@ -192,7 +192,6 @@ TEST(MutualInformation, OfGaussians) {
   }
 }
 
-/// A row is never its own partner, whatever the number of folds.
 TEST(MutualInformation, DoesNotDependOnTheFolds) {
   auto generator = stream("many folds");
   const double correlation = 0.95, truth = -0.5 * std::log(1 - correlation * correlation);
@@ -215,6 +214,17 @@ TEST(MutualInformation, MoreColumnsThanTheRowsCanCarryAreRefused) {
   Progress silent;
   expect_contains(message_of([&] { mutual_information(groups, {}, silent); }),
                   {"20 columns", "at least 105 rows, but there are 90", "fewer columns"});
+}
+
+/// The row of a fold of one would be its own partner.
+TEST(MutualInformation, FoldsOfOneRowAreRefused) {
+  auto generator = stream("lonely rows");
+  const Groups groups = correlated(150, 1, 0.5, generator);
+  MutualInformationOptions options;
+  options.cross_fit.folds = 76;
+  Progress silent;
+  expect_contains(message_of([&] { mutual_information(groups, options, silent); }),
+                  {"at least 152 rows, but there are 150", "fewer --folds"});
 }
 
 }  // namespace
