@@ -87,9 +87,10 @@ class Fitting {
     Split split0 = split(coordinates.forward(rows_.numerator), options.held_out, first);
     Split split1 = split(coordinates.forward(rows_.denominator), options.held_out, second);
     data_ = {split0.train, split1.train, split0.held_out, split1.held_out};
-    const int64_t fewest = std::min(split0.held_out.rows(), split1.held_out.rows());
-    check_data(fewest >= 2, "only ", fewest, " row of a side would be held out to judge by; give ",
-               "more rows, or a larger --held-out");
+    const int64_t fewest =
+        std::min(split0.held_out.positive().rows(), split1.held_out.positive().rows());
+    check_data(fewest >= 2, "of one side ", fewest, " of the rows that count would be held out, ",
+               "and 2 are needed to judge by; give more rows, or a larger --held-out");
     result_.held_out_numerator = split0.held_out_rows;
     result_.held_out_denominator = split1.held_out_rows;
     if (atoms_.any())

@@ -62,6 +62,14 @@ TEST(Fit, SettingsThatCannotWorkAreRefused) {
   FitOptions few;
   few.held_out = 0.001;
   expect_contains(refused(few, Error::Kind::data), {"held out", "--held-out"});
+  // Rows of weight 0 judge nothing.
+  Tensor weight = torch::zeros({100}, torch::kFloat64);
+  weight.slice(0, 0, 20) = 1;
+  FitOptions light;
+  light.held_out = 0.05;
+  const Samples weighted = make_samples(sides.numerator.x, weight);
+  expect_contains(message_of([&] { fit(weighted, sides.denominator, sides.names, light, silent); }),
+                  {"rows that count", "--held-out"});
   FitOptions clipped;
   clipped.method = "time";
   clipped.objective.matching = "boundary";
