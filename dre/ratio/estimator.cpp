@@ -83,10 +83,11 @@ Estimate Estimator::piece(const Tensor& z, const RatioOptions& options) const {
   std::vector<Tensor> each;
   double total = 0;
   for (const auto& member : members_) {
+    if (member.weight == 0) continue;  // nor do its failures count
     const PathRatio ratio =
         path_ratio(options.path, *member.score, *member.gaussian, x, options.integrate);
     const Tensor log_ratio = ratio.log_ratio + member.correction;
-    if (member.weight > 0) each.push_back(log_ratio);
+    each.push_back(log_ratio);
     total += member.weight;
     out.log_ratio += member.weight * (log_ratio - base);
     out.error += member.weight * ratio.error;

@@ -67,6 +67,15 @@ TEST(Estimator, MembersAreDeviationsFromTheClosedForm) {
   EXPECT_TRUE(close(mean.spread, (first - second).abs() / 2));
 }
 
+TEST(Estimator, MembersWithoutWeightAreNotAsked) {
+  Estimator estimator = shift_estimator(true);
+  add(estimator, "nce", 1, 0);
+  const Estimate found = estimator.log_ratio(draw(50, 0, 0, 3).x, {"line", {}});
+  EXPECT_EQ(found.evaluations, 0);
+  EXPECT_EQ(found.status, Status::ok);
+  EXPECT_EQ(found.error.abs().max().item<double>(), 0);
+}
+
 TEST(Estimator, ClosedFormIsTheSamplesOwnGaussianRatio) {
   const Samples numerator = draw(400, 0.5, 0, 1), denominator = draw(400, 0, 0, 2);
   const auto gaussian = [](const Samples& side) -> oracle::Gaussian {
