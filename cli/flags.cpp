@@ -11,6 +11,7 @@
 
 #include "cli/output.h"
 #include "dre/base/names.h"
+#include "dre/data/frame.h"
 #include "dre/data/place.h"
 #include "dre/data/source.h"
 
@@ -103,11 +104,6 @@ class HelpFormatter final : public CLI::Formatter {
   }
 };
 
-std::string shortest(double value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-
 }  // namespace
 
 void Flags::add(const char* name, Kind kind, const std::string& help, const std::string& type) {
@@ -132,7 +128,7 @@ void Flags::operator()(const char* name, int64_t& value, Range range, const char
 }
 
 void Flags::operator()(const char* name, double& value, Range range, const char* help) {
-  add(name, Kind::number, text(help, " (", range.describe(), ") [", shortest(value), "]"), "X");
+  add(name, Kind::number, text(help, " (", range.describe(), ") [", number_text(value), "]"), "X");
 }
 
 void Flags::operator()(const char* name, std::string& value, const Names& names, const char* help) {

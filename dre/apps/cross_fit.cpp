@@ -25,6 +25,9 @@ Tensor without(const Tensor& rows, const Tensor& places) {
 class FoldProgress final : public Progress {
  public:
   FoldProgress(Progress& all, int64_t folds) : all_(all) { all_.begin("cross-fitting", folds); }
+  ~FoldProgress() override { all_.end(); }
+  FoldProgress(const FoldProgress&) = delete;
+  FoldProgress& operator=(const FoldProgress&) = delete;
 
   void advance(int64_t, const std::string& note) override {
     const std::lock_guard lock(mutex_);

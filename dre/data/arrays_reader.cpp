@@ -1,12 +1,12 @@
 #include "dre/data/arrays_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "dre/base/error.h"
 #include "dre/data/columns.h"
+#include "dre/data/frame.h"
 #include "dre/data/zip.h"
 #include "dre/data/zip_entry.h"
 
@@ -34,12 +34,6 @@ std::vector<std::string> column_names(const std::vector<NamedArray>& arrays) {
       name_columns(arrays.size() == 1 ? "x" : name, array.columns(), names);
   }
   return names;
-}
-
-std::string shortest(double value) {
-  char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value);
-  return std::string(digits, end.ptr);
 }
 
 class ArraysReader final : public TableReader {
@@ -93,7 +87,7 @@ class ArraysReader final : public TableReader {
     if (number_at >= 0)
       row[number_at] = value;
     else
-      block.texts[text_at].push_back(std::isnan(value) ? "" : shortest(value));
+      block.texts[text_at].push_back(std::isnan(value) ? "" : number_text(value));
   }
 
   void check_odd(double value, int64_t column) const {

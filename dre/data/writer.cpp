@@ -110,8 +110,13 @@ const std::vector<Named<Make>>& writable_formats() {
 }
 
 Make find_make(const std::string& path) {
-  for (const auto& format : writable_formats())
-    if (has_ending(path, format.name)) return format.make;
+  for (const auto& format : writable_formats()) {
+    if (!has_ending(path, format.name)) continue;
+    check(format.make != make_npy || !is_stream(path), path,
+          " is no file, and a .npy begins with the number of its rows, which only their end tells; "
+          "write a file, or another format");
+    return format.make;
+  }
   if (path == "-" || is_stream(path)) return make_csv;
   fail(Error::Kind::usage, "the format of '", path,
        "' is not known from its name; tables are written "

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "dre/data/reader.h"
+#include "dre/data/writer.h"
 #include "tests/data/files.h"
 
 namespace dre {
@@ -340,6 +341,10 @@ TEST(StandardInput, PipesWithANameWorkToo) {
     EXPECT_TRUE(torch::equal(read_table(directory.path(name)).values, expected_small()));
     writer.join();
   }
+  // What a .npy begins with is known at its end only.
+  expect_contains(
+      message_of([&] { check_table_format(directory.path("pipe.npy")); }, Error::Kind::usage),
+      {"pipe.npy is no file", "another format"});
 }
 
 }  // namespace
