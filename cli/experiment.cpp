@@ -10,6 +10,7 @@
 #include "cli/progress_bar.h"
 #include "dre/base/version.h"
 #include "dre/data/output.h"
+#include "dre/data/place.h"
 #include "dre/report/table.h"
 #include "experiments/all.h"
 #include "experiments/runner.h"
@@ -202,8 +203,8 @@ int run_experiment(int argc, char** argv) {
         "'dre experiment run --help' lists the flags.\n");
     return exit_fine;
   }
-  fail(Error::Kind::usage, "'dre experiment ", first,
-       "' is not known; it is dre experiment list, or dre experiment run NAME");
+  fail(Error::Kind::usage, first.empty() ? "which action?" : text("no action ", shown(first)),
+       "; it is dre experiment list, or dre experiment run NAME");
 }
 
 }  // namespace dre::cli

@@ -42,7 +42,8 @@ struct SampleConfig {
   void visit(OptionVisitor& v) {
     v("model", model, {}, "density file of dre flow fit");
     v("out", out, {},
-      "what to write: .npy or .csv for rows, of images their logits; .png for a grid of images");
+      "what to write: .npy, .csv or .tsv for rows, of images their logits; .png for a grid of "
+      "images");
     v("count", count, at_least(1), "how many");
     v("height", height, at_least(1), "png: rows of an image");
     v("columns", columns, at_least(1), "png: images in a row of the grid");

@@ -130,7 +130,8 @@ int run_mi(int argc, char** argv) {
   run_flags.add_quiet(app);
   if (parse(app, argc, argv)) return exit_fine;
   resolve(config, run_flags.config, flags.overrides());
-  check(file.empty() || !flags.overrides().contains("data"), "give the file once: FILE or --data");
+  check(file.empty() || !flags.overrides().contains("data"),
+        "give the file once: FILE, which DX and DY follow, or --data with --x and --y");
   if (!file.empty()) config.groups.data = file;
   if (run_flags.print_config) {
     check(dx == 0 && dy == 0,

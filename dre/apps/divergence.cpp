@@ -29,6 +29,10 @@ double total(const Statistic& s, const TwoScores& f) {
   return s.constant + weighted_mean(s.value0, f.weight0) + weighted_mean(s.value1, f.weight1);
 }
 
+double rows_of(const Tensor& f, const Tensor& weight) {
+  return weight.defined() ? effective_sample_size(weight) : static_cast<double>(f.size(0));
+}
+
 class Measuring {
  public:
   Measuring(const TwoScores& f, const Tensor& fold0, const Tensor& fold1, const LogisticLine& line,
@@ -39,11 +43,11 @@ class Measuring {
         line_(line),
         quantile_(boost::math::quantile(boost::math::normal(), 0.5 + level / 2)) {}
 
-  /// Clipped to [0, most].
-  Divergence measure(const Statistic& s, double most) const {
+  /// Clipped to [0, most]. `apart`: an error that comes to that of the rows.
+  Divergence measure(const Statistic& s, double most, double apart) const {
     Divergence out;
     out.value = total(s, f_);
-    out.standard_error = std::max(row_error(s), fold_error(s));
+    out.standard_error = std::hypot(std::max(row_error(s), fold_error(s)), apart);
     const auto inside = [&](double x) { return std::clamp(x, 0.0, most); };
     out.low = inside(out.value - quantile_ * out.standard_error);
     out.high =
@@ -56,10 +60,7 @@ class Measuring {
   /// A shift of one column, in standard deviations, that so many rows may well not show: where no
   /// difference was found, one of that size is not excluded.
   double hidden_shift() const {
-    const auto rows = [](const Tensor& f, const Tensor& weight) {
-      return weight.defined() ? effective_sample_size(weight) : static_cast<double>(f.size(0));
-    };
-    return quantile_ * std::sqrt(1 / rows(f_.f0, f_.weight0) + 1 / rows(f_.f1, f_.weight1));
+    return quantile_ * std::sqrt(1 / rows_of(f_.f0, f_.weight0) + 1 / rows_of(f_.f1, f_.weight1));
   }
 
   double row_error(const Statistic& s) const {
@@ -179,6 +180,12 @@ double unseen_part(const Tensor& own, const Tensor& weight, const Tensor& all_ot
   return weighted_mean((own - most).clamp_min(0), weight);
 }
 
+/// A part of KL that goes on where the other side has no rows hangs on how wide its law is, of
+/// which a variance knows as much as its rows tell.
+double error_of_unseen(double unseen, const Tensor& others, const Tensor& weight) {
+  return unseen * std::sqrt(2 / rows_of(others, weight));
+}
+
 /// Whether the mean of exp(f) is above 1 by more than chance: what a sample misses of a heavy tail
 /// could only have added to it.
 bool surely_above_one(const RatedRows& rows) {
@@ -283,10 +290,18 @@ Divergences measure_divergences(const TwoScores& f, const Tensor& fold0, const T
   out.calibration = calibrate(f);
   const Tensor g0 = out.calibration(f.f0), g1 = out.calibration(f.f1);
   const Measuring rows(f, fold0, fold1, out.calibration, level);
-  for (const Measure& measure : measures)
-    out.*measure.result = rows.measure(measure.statistic(g0, g1), measure.most);
-  out.kl_numerator_denominator.unseen = unseen_part(g0, f.weight0, g1, f.weight1);
-  out.kl_denominator_numerator.unseen = unseen_part(-g1, f.weight1, -g0, f.weight0);
+  const double unseen0 = unseen_part(g0, f.weight0, g1, f.weight1);
+  const double unseen1 = unseen_part(-g1, f.weight1, -g0, f.weight0);
+  for (const Measure& measure : measures) {
+    const double apart = measure.result == &Divergences::kl_numerator_denominator
+                             ? error_of_unseen(unseen0, f.f1, f.weight1)
+                         : measure.result == &Divergences::kl_denominator_numerator
+                             ? error_of_unseen(unseen1, f.f0, f.weight0)
+                             : 0;
+    out.*measure.result = rows.measure(measure.statistic(g0, g1), measure.most, apart);
+  }
+  out.kl_numerator_denominator.unseen = unseen0;
+  out.kl_denominator_numerator.unseen = unseen1;
   Divergence& chi2 = out.chi_square;
   if (!finite_chi2 || !std::isfinite(chi2.value)) chi2 = {NAN, NAN, NAN, NAN};
   // Nearly equal weights have a shape of tail, too, but nothing hangs on it.

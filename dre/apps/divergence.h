@@ -9,7 +9,8 @@
 ///
 /// Standard errors: the influence of every row on the statistic, with that on a and b, gives the
 /// variance of the rows; the spread of the statistic between the folds, each with a model of its
-/// own, that of rows and refitting. The larger of the two is used.
+/// own, that of rows and refitting. The larger of the two is used; to that of KL comes what the
+/// extrapolated part owes to the variance of the other side, which n rows tell to sqrt(2/n).
 ///
 /// The upper end is at least what a shift of one column would make that so many rows may not show.
 ///

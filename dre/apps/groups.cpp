@@ -171,7 +171,8 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t
   check_any_rows(frame.rows);
   Groups out = encode_groups(frame, options.x.empty() ? dx : std::ssize(options.x));
   warn_of_rows(frame, columns, out);
-  if (one_fixes_the_other(out.x, out.y))
+  out.no_bound = one_fixes_the_other(out.x, out.y);
+  if (out.no_bound)
     out.warnings.push_back(
         {"no-bound",
          "as far as these rows show, a column of one group is a function of the other group: the "

@@ -31,6 +31,7 @@ struct Groups {
   /// no information exceeds, and the logarithm of its levels, which no entropy does.
   double entropy = std::numeric_limits<double>::infinity();
   double largest_entropy = std::numeric_limits<double>::infinity();
+  bool no_bound = false;  ///< a column of one group is a function of the other group
 };
 
 /// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are, and a

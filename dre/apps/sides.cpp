@@ -28,7 +28,8 @@ Strings worth_telling(const Encoding& found) {
   for (const auto& column : found.columns()) {
     const RawColumn& raw = found.raw()[column.source];
     if (raw.kind != TypedColumn::Kind::category && !contains(out, raw.name))
-      out.push_back(column.name);
+      out.push_back(column.role == EncodedColumn::Role::value ? column.name
+                                                              : text("'", column.name, "'"));
   }
   return out;
 }
@@ -54,14 +55,43 @@ void warn_of_constants(const Encoding& left_out, Sides& sides) {
   warn(values_gone, " constant where there is a value: only whether there is one is compared");
 }
 
-/// Leaves out what is constant on both sides; refuses what separates them.
+/// Columns that tell all rows apart are nothing to compare by.
+void check_left(bool any, const Sides& sides) {
+  check_data(any || sides.apart.empty(), "no column is left to compare: no value of ",
+             listed(sides.apart),
+             " is on both sides, and the ratio is infinite or zero everywhere");
+}
+
+void keep_columns(const std::vector<size_t>& places, Sides& sides) {
+  const Tensor kept = torch::tensor(std::vector<int64_t>(places.begin(), places.end()));
+  sides.numerator.x = sides.numerator.x.index_select(1, kept);
+  sides.denominator.x = sides.denominator.x.index_select(1, kept);
+  sides.encoding = sides.encoding.select(places);
+  sides.names = sides.encoding.names();
+}
+
+/// Columns with one value on each side, another one there, tell all rows apart.
+void leave_out_separated(const std::vector<size_t>& separated, Sides& sides) {
+  if (separated.empty()) return;
+  const Strings gone = sides.encoding.select(separated).raw_names();
+  std::vector<size_t> kept;
+  for (size_t j = 0; j < sides.encoding.columns().size(); ++j)
+    if (!contains(gone, sides.encoding.raw()[sides.encoding.columns()[j].source].name))
+      kept.push_back(j);
+  sides.apart.insert(sides.apart.end(), gone.begin(), gone.end());
+  check_left(!kept.empty(), sides);
+  sides.warnings.push_back(
+      {"one-sided-column", text(columns_are(gone),
+                                " constant on each side, with different values, and left out: this "
+                                "alone tells all rows apart")});
+  for (const auto& name : gone) sides.description["dropped_columns"].push_back(name);
+  keep_columns(kept, sides);
+}
+
+/// Leaves out what is constant on both sides, or on each.
 void judge_columns(Sides& sides) {
+  leave_out_separated(constant_columns(sides.numerator, sides.denominator).separated, sides);
   const ConstantColumns found = constant_columns(sides.numerator, sides.denominator);
-  const Encoding separated = sides.encoding.select(found.separated);
-  check_data(found.separated.empty(), columns_are(separated.names()),
-             " constant on each side, with different values: the sides never meet and the ratio is "
-             "infinite; leave out with --drop ",
-             shell_list(separated.raw_names()));
   const Strings one_sided = worth_telling(sides.encoding.select(found.one_sided));
   if (!one_sided.empty())
     sides.warnings.push_back(
@@ -69,14 +99,10 @@ void judge_columns(Sides& sides) {
                                   " constant on one side only: the ratio is infinite or zero where "
                                   "the other side has other values")});
   if (found.constant.empty()) return;
+  check_left(!found.others.empty(), sides);
   check_data(!found.others.empty(), "every column is constant; nothing can be compared");
   const Encoding left_out = sides.encoding.select(found.constant);
-  const Tensor places =
-      torch::tensor(std::vector<int64_t>(found.others.begin(), found.others.end()));
-  sides.numerator.x = sides.numerator.x.index_select(1, places);
-  sides.denominator.x = sides.denominator.x.index_select(1, places);
-  sides.encoding = sides.encoding.select(found.others);
-  sides.names = sides.encoding.names();
+  keep_columns(found.others, sides);
   warn_of_constants(left_out, sides);
 }
 
@@ -196,9 +222,7 @@ void describe_columns(Sides& sides) {
 }
 
 void check_columns(const EncodingPlan& plan, const Strings& given, const Sides& sides) {
-  check_data(!sides.names.empty() || sides.apart.empty(),
-             "no column is left to compare: no value of ", listed(sides.apart),
-             " is on both sides, and the ratio is infinite or zero everywhere");
+  check_left(!sides.names.empty(), sides);
   Strings formatted = plan.formatted;
   formatted.insert(formatted.end(), plan.formatted_levels.begin(), plan.formatted_levels.end());
   check_data(!sides.names.empty(), "no column is left to compare: ", listed(given),

@@ -31,16 +31,16 @@ struct Sides {
 };
 
 /// Columns that are constant on both sides, have no value, or identify rows are left out with a
-/// warning. Data errors: files that cannot be read, different columns, columns that separate the
-/// sides completely, too few rows; missing values where `missing` is "error". seed: of the sample
-/// that max_rows asks for.
+/// warning, and so are those that separate the sides completely, which are `apart`. Data errors:
+/// files that cannot be read, different columns, no column left, too few rows; missing values where
+/// `missing` is "error". seed: of the sample that max_rows asks for.
 Sides load_sides(const SidesOptions& options, int64_t seed = 0);
 
 /// Numbers as they are, for all jobs that take sides; the jobs compute where their options say.
 /// Nobody looks for copies of rows, and of weights only the proportions are known: those of
 /// `normalize none` need `denominator_weight`. names: of the columns, "x0", "x1", ... where there
-/// are none. Columns that are constant on both sides are left out with a warning; data error where
-/// columns separate the sides completely, or none is left.
+/// are none. Columns that are constant on both sides, or separate the sides completely, are left
+/// out with a warning; data error where none is left.
 Sides make_sides(const Samples& numerator, const Samples& denominator,
                  std::vector<std::string> names = {});
 

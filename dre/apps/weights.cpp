@@ -1,8 +1,10 @@
 #include "dre/apps/weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dre/apps/divergence.h"
+#include "dre/apps/support.h"
 #include "dre/base/error.h"
 #include "dre/numeric/pareto.h"
 #include "dre/numeric/statistics.h"
@@ -17,6 +19,17 @@ Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
   const Tensor count = row_weight.index_select(0, rows).log();
   const TailFit tail = fit_tail(log_weight.index_select(0, rows) + count);
   return std::isnan(tail.k) ? log_weight : log_weight.index_copy(0, rows, tail.smoothed - count);
+}
+
+/// Rows of the numerator without a counterpart: no weight reaches them.
+std::vector<Warning> judge_reach(const Tensor& at_numerator, const Sides& sides) {
+  const double out_of_reach =
+      std::max(share_outside(at_numerator, sides.numerator, sides.denominator, sides.encoding),
+               sides.own_levels.nothing_shared ? sides.own_levels.numerator : 0);
+  if (out_of_reach <= Support::noticed) return {};
+  return {{"little-support", text(std::round(out_of_reach * 1000) / 10,
+                                  " % of the numerator's rows lie where the denominator has none: "
+                                  "no weights make its rows stand for them")}};
 }
 
 /// From different rows to those of the file.
@@ -93,7 +106,8 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
   if (options.normalize == "sum1") out.weight /= out.weight.sum();
   out.data = sides.description;
   out.warnings = sides.warnings;
-  for (const auto& more : {judge_ratios(rated), judge_weights(out.check, "r", "denominator")})
+  for (const auto& more : {judge_ratios(rated), judge_weights(out.check, "r", "denominator"),
+                           judge_reach(line(f.f0), sides)})
     out.warnings.insert(out.warnings.end(), more.begin(), more.end());
   return out;
 }

@@ -122,6 +122,16 @@ TEST(InformationOfFunctions, IsToldAsThatOfEqualColumns) {
   ASSERT_EQ(told("same").size(), 1);
   EXPECT_EQ(told("same")[0].message, told("square")[0].message);
   EXPECT_TRUE(told("level").empty());
+  // What these rows support is no upper end.
+  const auto upper_end = [&](const char* y) {
+    options.y = {y};
+    MutualInformationOptions quick;
+    quick.fit = reference_alone(0);
+    Progress silent;
+    return mutual_information(load_groups(options), quick, silent).information.high;
+  };
+  EXPECT_TRUE(std::isinf(upper_end("same")));
+  EXPECT_TRUE(std::isfinite(upper_end("level")));
 }
 
 /// Every row counts once, so that a text of its own in each is found.

@@ -286,7 +286,14 @@ TEST(Sides, OfNumbersInMemory) {
     return message_of([&] { make_sides(one, other, names); });
   };
   expect_contains(refusal(ones, ones), {"every column is constant"});
-  expect_contains(refusal(ones, zeros), {"x0 is constant on each side"});
+  expect_contains(refusal(ones, zeros), {"no value of x0 is on both sides", "infinite"});
+  const Sides apart =
+      make_sides(make_samples(torch::cat({ones.x, a.slice(1, 0, 1)}, 1)),
+                 make_samples(torch::cat({zeros.x, a.slice(1, 2, 3)}, 1)), {"version", "age"});
+  EXPECT_EQ(apart.names, Strings{"age"});
+  EXPECT_EQ(apart.apart, Strings{"version"});
+  EXPECT_EQ(codes(apart), Strings{"one-sided-column"});
+  EXPECT_EQ(apart.description["dropped_columns"], Strings{"version"});
   // A model with such names could not be asked about any file.
   expect_contains(refusal(two, two, {"age", "age"}), {"columns 1 and 2 are both called 'age'"});
   expect_contains(refusal(two, two, {"age", ""}), {"column 2 has no name"});

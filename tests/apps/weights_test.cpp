@@ -148,6 +148,23 @@ TEST(Weights, ContainTheWeightsOfTheRows) {
               4 * standard_error(source.select(1, 0), weight));
 }
 
+/// Of squares, the numerator's moved to the right: no weight reaches three in ten of its rows.
+TEST(Weights, TellOfRowsThatTheyCannotReach) {
+  auto generator = stream("reach");
+  const Tensor source = uniform({2000, 2}, torch::kFloat64, generator);
+  const Tensor target = uniform({2000, 2}, torch::kFloat64, generator);
+  const auto told = [&](double shift) {
+    const Tensor moved = torch::tensor({shift, 0.0}, torch::kFloat64);
+    Strings found;
+    for (const auto& [code, message] :
+         weights_of(numeric_sides(target + moved, source), "mean1", true).warnings)
+      found.push_back(code);
+    return contains(found, "little-support");
+  };
+  EXPECT_TRUE(told(0.3));
+  EXPECT_FALSE(told(0));
+}
+
 TEST(Weights, ScalesAreAsNamed) {
   auto generator = stream("weights");
   const Sides sides = numeric_sides(rows(200, 2, 0.5, generator), rows(300, 2, 0, generator));
