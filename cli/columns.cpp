@@ -31,7 +31,8 @@ std::string weight_text(const WeightCheck& check) {
                                                         : "without a tail";
   return text("worth ", count_text(check.effective_rows), " of ", check.rows, " rows, ", tail,
               ", mean ", with_error(check.mean.value, check.mean.standard_error),
-              check.reliable ? " (should be 1)" : " (says little here)");
+              check.reliable ? text(" (should be ", short_number(check.expected), ")")
+                             : " (says little here)");
 }
 
 std::string column_lines(const std::vector<ColumnEffect>& columns) {

@@ -117,7 +117,10 @@ std::string method_lines(const Json& record) {
 }
 
 std::string weight_line(const char* name, const Json& check) {
-  std::string out = text(measured_text(part(check, "mean")), " (should be 1)");
+  // Files of earlier fits do not say what it should be.
+  const double expected = check.value("expected", 1.0);
+  std::string out =
+      text(measured_text(part(check, "mean")), " (should be ", short_number(expected), ")");
   if (std::isfinite(number(check, "pareto_k")))
     out += text(", Pareto k ", two_decimals(number(check, "pareto_k")), " (good below ",
                 two_decimals(number(check, "pareto_threshold")), ")");

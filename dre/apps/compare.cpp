@@ -55,6 +55,7 @@ class Comparing {
     note_proofs();
     measure();
     check_support();
+    expect_of_weights();
     if (stopped(!reweight())) return std::move(out_);
     auto generator = context_.generator("column effects");
     progress_.begin("columns", 0);
@@ -136,6 +137,11 @@ class Comparing {
     if (own.nothing_shared)
       support = {std::max(support.numerator_outside, own.numerator),
                  std::max(support.denominator_outside, own.denominator)};
+  }
+
+  void expect_of_weights() {
+    out_.weights.expected = reached(out_.support.numerator_outside);
+    out_.inverse_weights.expected = reached(out_.support.denominator_outside);
   }
 
   /// What the rows with a counterpart add up to is still a lower end.

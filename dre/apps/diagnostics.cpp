@@ -62,16 +62,6 @@ void check_finite(const Estimate& estimate, const char* side) {
          "; try another --method or --bridge, a smaller --rate, or --transform rank");
 }
 
-std::vector<Warning> judge(const Diagnostics& found) {
-  std::vector<Warning> warnings;
-  for (const auto& found_here : {judge_weights(found.denominator, "r", "denominator"),
-                                 judge_weights(found.numerator, "1/r", "numerator")})
-    warnings.insert(warnings.end(), found_here.begin(), found_here.end());
-  if (found.status != Status::ok)
-    warnings.push_back({"integration", text("the integral over time: ", describe(found.status))});
-  return warnings;
-}
-
 }  // namespace
 
 WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence) {
@@ -110,11 +100,13 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
               std::round(check.pareto_k * 100) / 100, ", good below ",
               std::round(check.pareto_threshold * 100) / 100,
               "): a few rows decide weighted means")});
-  const double off = std::abs(check.mean.value - 1);
+  // How many rows have no counterpart is an estimate, too: anything up to 1 may be right.
+  const double right = std::clamp(check.mean.value, check.expected, 1.0);
+  const double off = std::abs(check.mean.value - right);
   if (check.reliable && off > harmless &&
       (off > noticeable * check.mean.standard_error || surely_above_one(check.mean)))
     warnings.push_back({"not-normalised", text("the mean of ", name, " over the ", side, " is ",
-                                               check.mean.value, " and should be 1")});
+                                               check.mean.value, " and should be ", right)});
   return warnings;
 }
 
@@ -127,11 +119,22 @@ std::vector<double> largest_weights(const Tensor& log_weight, const Tensor& weig
 
 nlohmann::json to_json(const WeightCheck& check) {
   return {{"mean", to_json(check.mean)},
+          {"expected", check.expected},
           {"pareto_k", check.pareto_k},
           {"pareto_threshold", check.pareto_threshold},
           {"effective_rows", check.effective_rows},
           {"rows", check.rows},
           {"reliable", check.reliable}};
+}
+
+std::vector<Warning> judge_ratio(const Diagnostics& found) {
+  std::vector<Warning> warnings;
+  for (const auto& found_here : {judge_weights(found.denominator, "r", "denominator"),
+                                 judge_weights(found.numerator, "1/r", "numerator")})
+    warnings.insert(warnings.end(), found_here.begin(), found_here.end());
+  if (found.status != Status::ok)
+    warnings.push_back({"integration", text("the integral over time: ", describe(found.status))});
+  return warnings;
 }
 
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
@@ -161,7 +164,7 @@ Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
       std::max(at_numerator.error.max().item<double>(), at_denominator.error.max().item<double>());
   out.evaluations = std::max(at_numerator.evaluations, at_denominator.evaluations);
   out.status = at_numerator.status == Status::ok ? at_denominator.status : at_numerator.status;
-  out.warnings = judge(out);
+  out.warnings = judge_ratio(out);
   return out;
 }
 

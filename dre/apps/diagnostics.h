@@ -16,7 +16,7 @@
 namespace dre {
 
 /// Weights w = r on denominator rows, or w = 1/r on numerator rows: they turn one side into the
-/// other, and their mean is 1 for the true ratio.
+/// other, and their mean is 1 for the true ratio, where they can reach all rows of that side.
 struct WeightCheck {
   Measured mean;        ///< E[w]
   double pareto_k = 0;  ///< tail of the weights; -infinity: none, NaN: fewer than rows_for_tail
@@ -26,6 +26,7 @@ struct WeightCheck {
   /// False where E[w] says little: the divergence exceeds 1, where even the true ratio's mean is
   /// far from 1 in samples of usual size, or k̂ is not good.
   bool reliable = false;
+  double expected = 1;  ///< what E[w] should be: less where rows of that side have no counterpart
 };
 
 /// log_weight: [n]; weight: [n], of the rows themselves; divergence: the KL divergence of the side
@@ -76,6 +77,9 @@ Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Estimate& at_numerator, const Samples& denominator,
                      const Estimate& at_denominator);
+
+/// Warnings about both weights and the integral over time.
+std::vector<Warning> judge_ratio(const Diagnostics& found);
 
 /// NaN and infinity become null.
 nlohmann::json to_json(const Diagnostics& diagnostics);

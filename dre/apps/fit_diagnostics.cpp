@@ -34,6 +34,9 @@ Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitO
   out.support = Support{
       outside(at_top.log_ratio, top, sides.numerator, sides.denominator, sides.encoding),
       outside(-at_bottom.log_ratio, bottom, sides.denominator, sides.numerator, sides.encoding)};
+  out.denominator.expected = reached(out.support->numerator_outside);
+  out.numerator.expected = reached(out.support->denominator_outside);
+  out.warnings = judge_ratio(out);
   if (surely_infinite(sides.numerator, sides.denominator, sides))
     out.kl_numerator_denominator = {NAN, NAN};
   if (surely_infinite(sides.denominator, sides.numerator, sides))

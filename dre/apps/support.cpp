@@ -183,6 +183,8 @@ double share_outside(const Tensor& log_ratio, const Samples& side, const Samples
   return as_share(weighted_mean(out.to(torch::kFloat64), side.weights()));
 }
 
+double reached(double outside) { return outside > Support::noticed ? 1 - outside : 1; }
+
 std::vector<Warning> judge_support(const Support& support) {
   std::vector<Warning> warnings =
       outside(support.numerator_outside, "numerator", "denominator", "KL(num||den)");

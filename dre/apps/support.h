@@ -19,6 +19,10 @@ struct Support {
   static constexpr double noticed = 0.01;
 };
 
+/// What the mean of the weights that lead to a side can be: the share of its rows that have a
+/// counterpart, as weights reach no others.
+double reached(double outside);
+
 /// The share of rows of `side` outside of the support of `other`. log_ratio: [n], log(side / other)
 /// at the rows of `side`, which may be a part of them.
 double share_outside(const Tensor& log_ratio, const Samples& side, const Samples& other,

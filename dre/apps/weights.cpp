@@ -21,13 +21,15 @@ Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
   return std::isnan(tail.k) ? log_weight : log_weight.index_copy(0, rows, tail.smoothed - count);
 }
 
-/// Rows of the numerator without a counterpart: no weight reaches them.
-std::vector<Warning> judge_reach(const Tensor& at_numerator, const Sides& sides) {
-  const double out_of_reach =
-      std::max(share_outside(at_numerator, sides.numerator, sides.denominator, sides.encoding),
-               sides.own_levels.nothing_shared ? sides.own_levels.numerator : 0);
-  if (out_of_reach <= Support::noticed) return {};
-  return {{"little-support", text(std::round(out_of_reach * 1000) / 10,
+/// The share of the numerator's rows that have no counterpart. log_ratio: at these rows.
+double out_of_reach(const Tensor& log_ratio, const Sides& sides) {
+  return std::max(share_outside(log_ratio, sides.numerator, sides.denominator, sides.encoding),
+                  sides.own_levels.nothing_shared ? sides.own_levels.numerator : 0);
+}
+
+std::vector<Warning> judge_reach(double outside) {
+  if (outside <= Support::noticed) return {};
+  return {{"little-support", text(std::round(outside * 1000) / 10,
                                   " % of the numerator's rows lie where the denominator has none: "
                                   "no weights make its rows stand for them")}};
 }
@@ -94,6 +96,8 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
   out.check = check_weights(out.log_ratio.masked_select(some), row_weight.masked_select(some),
                             weighted_mean(line(f.f0), sides.numerator.weights()));
   out.check.effective_rows = effective_sample_size(out.weight);
+  const double outside = out_of_reach(line(f.f0), sides);
+  out.check.expected = reached(outside);
   auto generator =
       Context{torch::kCPU, torch::kFloat32, static_cast<uint64_t>(options.fit.seed)}.generator(
           "column effects");
@@ -106,8 +110,8 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
   if (options.normalize == "sum1") out.weight /= out.weight.sum();
   out.data = sides.description;
   out.warnings = sides.warnings;
-  for (const auto& more : {judge_ratios(rated), judge_weights(out.check, "r", "denominator"),
-                           judge_reach(line(f.f0), sides)})
+  for (const auto& more :
+       {judge_ratios(rated), judge_weights(out.check, "r", "denominator"), judge_reach(outside)})
     out.warnings.insert(out.warnings.end(), more.begin(), more.end());
   return out;
 }

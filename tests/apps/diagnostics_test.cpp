@@ -64,6 +64,24 @@ TEST(Diagnostics, OnlyAHarmfulMeanIsTold) {
   EXPECT_EQ(codes(0.98), 1u);
 }
 
+/// Where a quarter of the other side's rows have no counterpart, r cannot reach them; nor is it
+/// sure that so many have none.
+TEST(Diagnostics, AMeanBelowOneIsRightWhereRowsHaveNoCounterpart) {
+  const auto told = [](double mean) {
+    WeightCheck check;
+    check.mean = {mean, 5e-4};
+    check.expected = 0.75;
+    check.pareto_threshold = 0.7;
+    check.reliable = true;
+    return judge_weights(check, "r", "denominator");
+  };
+  EXPECT_TRUE(told(0.75).empty());
+  EXPECT_TRUE(told(0.9).empty());
+  EXPECT_EQ(told(1.02).size(), 1u);
+  ASSERT_EQ(told(0.7).size(), 1u);
+  EXPECT_NE(told(0.7)[0].message.find("should be 0.75"), std::string::npos);
+}
+
 /// The limit is lower in small tables.
 TEST(Diagnostics, AHeavyTailIsToldByTheLimitOfSoManyRows) {
   const auto codes = [](double k, double threshold, double effective_rows = 30) {
