@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "cli/columns.h"
 #include "cli/output.h"
 #include "dre/base/error.h"
 #include "dre/data/place.h"
@@ -118,9 +119,8 @@ std::string method_lines(const Json& record) {
 
 std::string weight_line(const char* name, const Json& check) {
   // Files of earlier fits do not say what it should be.
-  const double expected = check.value("expected", 1.0);
-  std::string out =
-      text(measured_text(part(check, "mean")), " (should be ", short_number(expected), ")");
+  const double least = check.value("least_mean", 1.0);
+  std::string out = text(measured_text(part(check, "mean")), " (should be ", mean_text(least), ")");
   if (std::isfinite(number(check, "pareto_k")))
     out += text(", Pareto k ", two_decimals(number(check, "pareto_k")), " (good below ",
                 two_decimals(number(check, "pareto_threshold")), ")");

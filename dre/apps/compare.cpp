@@ -140,8 +140,8 @@ class Comparing {
   }
 
   void expect_of_weights() {
-    out_.weights.expected = reached(out_.support.numerator_outside);
-    out_.inverse_weights.expected = reached(out_.support.denominator_outside);
+    out_.weights.least_mean = reached(out_.support.numerator_outside);
+    out_.inverse_weights.least_mean = reached(out_.support.denominator_outside);
   }
 
   /// What the rows with a counterpart add up to is still a lower end.

@@ -101,12 +101,14 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
               std::round(check.pareto_threshold * 100) / 100,
               "): a few rows decide weighted means")});
   // How many rows have no counterpart is an estimate, too: anything up to 1 may be right.
-  const double right = std::clamp(check.mean.value, check.expected, 1.0);
+  const double right = std::clamp(check.mean.value, check.least_mean, 1.0);
   const double off = std::abs(check.mean.value - right);
   if (check.reliable && off > harmless &&
       (off > noticeable * check.mean.standard_error || surely_above_one(check.mean)))
-    warnings.push_back({"not-normalised", text("the mean of ", name, " over the ", side, " is ",
-                                               check.mean.value, " and should be ", right)});
+    warnings.push_back(
+        {"not-normalised",
+         text("the mean of ", name, " over the ", side, " is ", check.mean.value, " and should be ",
+              check.least_mean < 1 ? text(check.least_mean, " to 1") : "1")});
   return warnings;
 }
 
@@ -119,7 +121,7 @@ std::vector<double> largest_weights(const Tensor& log_weight, const Tensor& weig
 
 nlohmann::json to_json(const WeightCheck& check) {
   return {{"mean", to_json(check.mean)},
-          {"expected", check.expected},
+          {"least_mean", check.least_mean},
           {"pareto_k", check.pareto_k},
           {"pareto_threshold", check.pareto_threshold},
           {"effective_rows", check.effective_rows},

@@ -26,7 +26,8 @@ struct WeightCheck {
   /// False where E[w] says little: the divergence exceeds 1, where even the true ratio's mean is
   /// far from 1 in samples of usual size, or k̂ is not good.
   bool reliable = false;
-  double expected = 1;  ///< what E[w] should be: less where rows of that side have no counterpart
+  /// E[w] should be between this and 1: less where rows of that side seem to have no counterpart.
+  double least_mean = 1;
 };
 
 /// log_weight: [n]; weight: [n], of the rows themselves; divergence: the KL divergence of the side

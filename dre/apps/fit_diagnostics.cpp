@@ -19,7 +19,8 @@ double outside(const Tensor& log_ratio, const Samples& held_out, const Samples& 
 
 /// A model would only make up how large log r is where it is infinite.
 bool surely_infinite(const Samples& side, const Samples& other, const Sides& sides) {
-  return has_own_levels(side, other, sides.encoding) || sides.own_levels.nothing_shared;
+  return has_own_levels(side, other, sides.encoding) || sides.own_levels.nothing_shared ||
+         !sides.apart.empty();
 }
 
 }  // namespace
@@ -34,8 +35,8 @@ Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitO
   out.support = Support{
       outside(at_top.log_ratio, top, sides.numerator, sides.denominator, sides.encoding),
       outside(-at_bottom.log_ratio, bottom, sides.denominator, sides.numerator, sides.encoding)};
-  out.denominator.expected = reached(out.support->numerator_outside);
-  out.numerator.expected = reached(out.support->denominator_outside);
+  out.denominator.least_mean = reached(out.support->numerator_outside);
+  out.numerator.least_mean = reached(out.support->denominator_outside);
   out.warnings = judge_ratio(out);
   if (surely_infinite(sides.numerator, sides.denominator, sides))
     out.kl_numerator_denominator = {NAN, NAN};

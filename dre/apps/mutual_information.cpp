@@ -176,8 +176,8 @@ class Measuring {
     out.information = found.kl_numerator_denominator;
     for (double* one : {&out.information.value, &out.information.low})
       *one = std::min(*one, groups_.entropy);
-    out.information.high = std::min(out.information.high, groups_.largest_entropy);
     if (groups_.no_bound) out.information.high = std::numeric_limits<double>::infinity();
+    out.information.high = std::min(out.information.high, groups_.largest_entropy);
     out.calibration = found.calibration;
     out.pointwise = found.calibration(f.f0);
     out.rows = f.f0.size(0);

@@ -82,8 +82,9 @@ void leave_out_separated(const std::vector<size_t>& separated, Sides& sides) {
   check_left(!kept.empty(), sides);
   sides.warnings.push_back(
       {"one-sided-column", text(columns_are(gone),
-                                " constant on each side, with different values, and left out: this "
-                                "alone tells all rows apart")});
+                                " constant on each side, with different values, and left out: it "
+                                "alone tells all rows apart, and what follows is about the other "
+                                "columns")});
   for (const auto& name : gone) sides.description["dropped_columns"].push_back(name);
   keep_columns(kept, sides);
 }

@@ -166,12 +166,11 @@ bool some_smooth_function(const Tensor& x, const Tensor& y) {
 }
 
 /// Whose rows lie where the other side has none, if it is worth a warning.
-std::vector<Warning> outside(double share, const char* whose, const char* other,
-                             const char* divergence) {
+std::vector<Warning> outside(double share, const char* whose, const char* other) {
   if (!(share > Support::noticed)) return {};
   return {{"little-support",
            text(std::round(share * 1000) / 10, " % of the ", whose, "'s rows lie where the ", other,
-                " has none: what ", divergence, " takes for them is extrapolated")}};
+                " has none: their log-ratios are extrapolated")}};
 }
 
 }  // namespace
@@ -186,10 +185,8 @@ double share_outside(const Tensor& log_ratio, const Samples& side, const Samples
 double reached(double outside) { return outside > Support::noticed ? 1 - outside : 1; }
 
 std::vector<Warning> judge_support(const Support& support) {
-  std::vector<Warning> warnings =
-      outside(support.numerator_outside, "numerator", "denominator", "KL(num||den)");
-  for (const Warning& more :
-       outside(support.denominator_outside, "denominator", "numerator", "KL(den||num)"))
+  std::vector<Warning> warnings = outside(support.numerator_outside, "numerator", "denominator");
+  for (const Warning& more : outside(support.denominator_outside, "denominator", "numerator"))
     warnings.push_back(more);
   return warnings;
 }

@@ -48,7 +48,8 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   leave_out(plan.only_on_one_side, "one-sided-missing",
             "always missing on one side, never on the other,");
   leave_out(plan.never_equal, "one-sided-column",
-            "constant on one side and continuous on the other, which never has that value,");
+            "constant on one side, with a value that the other never has,",
+            ": it alone tells all rows apart, and what follows is about the other columns");
   warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
        " without any value on one side only: nothing there can be compared, and rows with a value "
        "have no counterpart");

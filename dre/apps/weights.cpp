@@ -97,7 +97,7 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
                             weighted_mean(line(f.f0), sides.numerator.weights()));
   out.check.effective_rows = effective_sample_size(out.weight);
   const double outside = out_of_reach(line(f.f0), sides);
-  out.check.expected = reached(outside);
+  out.check.least_mean = reached(outside);
   auto generator =
       Context{torch::kCPU, torch::kFloat32, static_cast<uint64_t>(options.fit.seed)}.generator(
           "column effects");

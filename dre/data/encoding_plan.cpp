@@ -120,7 +120,8 @@ bool are_formatted(const LevelCounts& levels) {
   return !plain;
 }
 
-/// Whether one side has a single value in a continuous column, and the other never has it.
+/// Whether one side has a single value that the other never has, where its column is continuous or
+/// has a single value, too.
 bool never_meet(const Atom& atom0, const std::vector<double>& values0, const Atom& atom1,
                 const std::vector<double>& values1) {
   const auto absent = [](double value, const std::vector<double>& from) {
@@ -128,6 +129,7 @@ bool never_meet(const Atom& atom0, const std::vector<double>& values0, const Ato
   };
   constexpr auto least = static_cast<size_t>(fewest_rows);
   if (std::min(values0.size(), values1.size()) < least) return false;
+  if (atom0.is_all() && atom1.is_all()) return atom0.value != atom1.value;
   return (atom0.is_all() && atom0.stands_out(atom1) && absent(atom0.value, values1)) ||
          (atom1.is_all() && atom1.stands_out(atom0) && absent(atom1.value, values0));
 }
@@ -226,6 +228,17 @@ class Planner {
            static_cast<double>(own) > identifier_share * static_cast<double>(rows);
   }
 
+  /// Whether all rows of one side have one level, which the other side never has.
+  static bool levels_never_meet(const TypedColumn& first, const TypedColumn& second,
+                                const LevelCounts& counts) {
+    if (std::min(first.rows(), second.rows()) < fewest_rows) return false;
+    return std::any_of(counts.begin(), counts.end(), [&](const auto& one) {
+      const auto [numerator, denominator] = one.second;
+      return (denominator == 0 && numerator == first.rows()) ||
+             (numerator == 0 && denominator == second.rows());
+    });
+  }
+
   void plan_category(const TypedColumn& first, const TypedColumn& second) {
     const auto counts = count_levels(first, second);
     const int64_t missing = first.missing() + (one_table_ ? 0 : second.missing());
@@ -237,6 +250,8 @@ class Planner {
     }
     if (formatted && counts.size() >= 10) plan_.formatted_levels.push_back(first.name);
     if (counts.size() == 1 && missing == 0) return plan_.constant_text.push_back(first.name);
+    if (!one_table_ && levels_never_meet(first, second, counts))
+      return plan_.never_equal.push_back(first.name);
 
     const double share = least_share * static_cast<double>(std::min(first.rows(), second.rows()));
     const int64_t needed = std::max(level_rows, static_cast<int64_t>(std::ceil(share)));

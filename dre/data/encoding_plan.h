@@ -39,7 +39,7 @@ struct EncodingPlan {
   std::vector<std::string> rare_levels;       ///< no level has 5 rows: left out
   std::vector<std::string> pooled;            ///< "zip (270 levels, 45 % of the rows)"
   std::vector<std::string> only_on_one_side;  ///< no value there, one in every row here: left out
-  std::vector<std::string> never_equal;       ///< one number here, never that one there: left out
+  std::vector<std::string> never_equal;       ///< one value here, never that one there: left out
   std::vector<std::string> missing_on_one_side;  ///< no value there, some missing here
   std::vector<std::string> one_sided_levels;     ///< categories that one side never has
   OwnLevels own_levels;                          ///< of those, the ones that are pooled

@@ -76,8 +76,8 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::string count_text(double count) {
-  char digits[320];                  // of the largest double
-  constexpr double rounding = 1e-9;  // 152 rows are 152, whatever a sum makes of their weights
+  char digits[320];                   // of the largest double
+  constexpr double rounding = 1e-12;  // 152 rows are 152, whatever a sum makes of their weights
   std::snprintf(digits, sizeof digits, "%.0f", std::floor(count * (1 + rounding)));
   return digits;
 }

@@ -83,6 +83,7 @@ Estimate Estimator::piece(const Tensor& z, const RatioOptions& options) const {
   std::vector<Tensor> each;
   double total = 0;
   for (const auto& member : members_) {
+    check_path(options.path, *member.score);
     if (member.weight == 0) continue;  // nor do its failures count
     const PathRatio ratio =
         path_ratio(options.path, *member.score, *member.gaussian, x, options.integrate);

@@ -118,11 +118,17 @@ PathRatio flow_ratio(const Score& score, const GaussianPath& gaussian, const Ten
 
 Names path_names() { return {"horizontal", "line", "flow"}; }
 
+void check_path(const std::string& path, const Score& score) {
+  check(contains(path_names(), path), "unknown path '", path, "'; known are ", join(path_names()));
+  if (path == "line") need<DataScore>(score, "line", AbilityKind::data_score);
+  if (path == "flow") need<FlowField>(score, "flow", AbilityKind::flow);
+}
+
 PathRatio path_ratio(const std::string& path, const Score& score, const GaussianPath& gaussian,
                      const Tensor& x, const IntegrateOptions& options) {
+  check_path(path, score);
   if (path == "line") return line_ratio(score, gaussian, x, options);
   if (path == "flow") return flow_ratio(score, gaussian, x, options);
-  check(path == "horizontal", "unknown path '", path, "'; known are ", join(path_names()));
   return horizontal_ratio(score, gaussian, x, options);
 }
 

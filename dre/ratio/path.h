@@ -39,6 +39,9 @@ PathRatio flow_ratio(const Score& score, const GaussianPath& gaussian, const Ten
 /// "horizontal", "line", "flow".
 Names path_names();
 
+/// Throws what path_ratio() would.
+void check_path(const std::string& path, const Score& score);
+
 /// The path by name. Throws a usage error naming the
 /// methods that can, where the score lacks what the path needs.
 PathRatio path_ratio(const std::string& path, const Score& score, const GaussianPath& transport,

@@ -70,7 +70,7 @@ TEST(Diagnostics, AMeanBelowOneIsRightWhereRowsHaveNoCounterpart) {
   const auto told = [](double mean) {
     WeightCheck check;
     check.mean = {mean, 5e-4};
-    check.expected = 0.75;
+    check.least_mean = 0.75;
     check.pareto_threshold = 0.7;
     check.reliable = true;
     return judge_weights(check, "r", "denominator");

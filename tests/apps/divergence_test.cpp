@@ -45,7 +45,7 @@ TEST(Divergences, TheUpperEndAllowsForWhatIsLeftToLearnAndForRatiosNobodyShows) 
 
 /// N(6, 1) against N(0, 1) by their sample moments: nearly all of KL is extrapolated, and hangs on
 /// the other side's variance.
-TEST(Divergences, IntervalsAllowForTheVarianceThatRatiosAreExtrapolatedBy) {
+TEST(Divergences, LowerEndsAllowForTheVarianceThatRatiosAreExtrapolatedBy) {
   const int64_t n = 1000;
   const double shift = 6, truth = shift * shift / 2;
   int missed = 0;

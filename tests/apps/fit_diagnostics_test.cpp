@@ -39,8 +39,8 @@ TEST(FitDiagnostics, TellOfRowsWithoutACounterpart) {
   EXPECT_NEAR(found.support->denominator_outside, 0.3, 4 * 0.023);
   EXPECT_EQ(count(found, "little-support"), 2);
   // No weights reach those rows: the true ratio's mean is as much below 1.
-  EXPECT_EQ(found.denominator.expected, 1 - found.support->numerator_outside);
-  EXPECT_EQ(found.numerator.expected, 1 - found.support->denominator_outside);
+  EXPECT_EQ(found.denominator.least_mean, 1 - found.support->numerator_outside);
+  EXPECT_EQ(found.numerator.least_mean, 1 - found.support->denominator_outside);
   EXPECT_EQ(to_json(found)["outside"]["numerator"], found.support->numerator_outside);
 }
 

@@ -155,8 +155,7 @@ TEST(Errors, OfFit) {
 TEST(Errors, OfRatioAndInfo) {
   const Directory directory;
   write_bad_files(directory);
-  // Without a reference the network always has a weight, and its paths are asked for.
-  expect_fine(run_tool(directory, fit_with(two_files() + Arguments{"--reference", "none"})));
+  expect_fine(run_tool(directory, fit_with(two_files())));
   const std::string model = directory.read("m.safetensors");
   directory.write("short.safetensors", model.substr(0, model.size() / 2));
   std::string flipped = model;

@@ -103,6 +103,21 @@ TEST(Encoding, OneValueAgainstAContinuousColumn) {
   EXPECT_EQ(plan_of(numbers("x", same), numbers("x", holes)).never_equal, Strings{"x"});
   EXPECT_TRUE(
       plan_of(numbers("x", same), numbers("x", repeated_numbers({2, 3}, 50))).never_equal.empty());
+  EXPECT_EQ(plan_of(numbers("x", same), numbers("x", std::vector<double>(50, 2))).never_equal,
+            Strings{"x"});
+  // Of categories, whichever level is the most frequent; two levels on either side are compared.
+  const auto texts = [](const Strings& levels, int64_t rows) {
+    TypedColumn column{"c", TypedColumn::Kind::category, {}, {}, levels};
+    for (int64_t i = 0; i < rows; ++i)
+      column.codes.push_back(static_cast<int32_t>(i % std::ssize(levels)));
+    return Frame{{column}, rows, rows};
+  };
+  for (const int64_t rows : {60, 300}) {
+    EXPECT_EQ(plan_of(texts({"a"}, rows), texts({"b", "d"}, 200)).never_equal, Strings{"c"});
+    EXPECT_EQ(plan_of(texts({"b", "d"}, 200), texts({"a"}, rows)).never_equal, Strings{"c"});
+  }
+  EXPECT_TRUE(plan_of(texts({"a"}, 100), texts({"a", "b"}, 100)).never_equal.empty());
+  EXPECT_TRUE(plan_of(texts({"a", "e"}, 100), texts({"b", "d"}, 100)).never_equal.empty());
 }
 
 TEST(Encoding, NumbersThatDifferInTheirLastDigitsAreNoticed) {
@@ -288,7 +303,9 @@ TEST(Encoding, IsTheSameAfterSavingAndLoading) {
   Frame b = words("c", repeated({{munich, 40}, {"rome", 50}, {"x", 5}}));
   const TypedColumn x = numbers("x", std::vector<double>(82, 1.0)).columns[0];
   a.columns.push_back(x);
-  b.columns.push_back(numbers("x", std::vector<double>(95, 2.0)).columns[0]);
+  std::vector<double> other(95, 2.0);
+  other[0] = 1;
+  b.columns.push_back(numbers("x", other).columns[0]);
   const Encoding encoding = make_encoding(a, b).encoding;
   const std::string json = encoding.description().dump();  // throws where a text is not UTF-8
   const Encoding loaded = Encoding::load(nlohmann::json::parse(json));

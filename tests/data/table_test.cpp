@@ -70,6 +70,8 @@ TEST(Place, CountsKeepTheirDigits) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(32561), "32561");
   EXPECT_EQ(count_text(1234567.9), "1234567");
+  EXPECT_EQ(count_text(152 * (1 - 1e-15)), "152");
+  EXPECT_EQ(count_text(3e9), "3000000000");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(Estimator, MembersAreDeviationsFromTheClosedForm) {
 TEST(Estimator, MembersWithoutWeightAreNotAsked) {
   Estimator estimator = shift_estimator(true);
   add(estimator, "nce", 1, 0);
-  const Estimate found = estimator.log_ratio(draw(50, 0, 0, 3).x, {"line", {}});
+  const Estimate found = estimator.log_ratio(draw(50, 0, 0, 3).x);
   EXPECT_EQ(found.evaluations, 0);
   EXPECT_EQ(found.status, Status::ok);
   EXPECT_EQ(found.error.abs().max().item<double>(), 0);
