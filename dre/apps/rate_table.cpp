@@ -108,6 +108,7 @@ ReadOptions read_options_for(const Estimator& estimator) {
   read.columns = estimator.encoding.raw_names();
   read.words = "keep";
   read.numbers = estimator.encoding.numbers();
+  read.exact = estimator.encoding.exact();
   return read;
 }
 

@@ -34,9 +34,19 @@ Strings worth_telling(const Encoding& found) {
   return out;
 }
 
+/// Which of these columns hold a number beyond those that doubles tell from its neighbours.
+Strings too_long(const std::vector<size_t>& places, const Sides& sides) {
+  constexpr double last_exact = 9007199254740992;  // 2^53
+  Strings out;
+  for (const size_t place : places)
+    if (sides.numerator.x[0][static_cast<int64_t>(place)].abs().item<double>() >= last_exact)
+      out.push_back(sides.encoding.names()[place]);
+  return out;
+}
+
 /// Of a raw column all encoded ones were left out, or the values, while whether there is one is
 /// kept.
-void warn_of_constants(const Encoding& left_out, Sides& sides) {
+void warn_of_constants(const Encoding& left_out, const Strings& rounded, Sides& sides) {
   const Strings used = sides.encoding.raw_names();
   Strings gone, values_gone;
   for (const auto& name : left_out.raw_names())
@@ -52,6 +62,12 @@ void warn_of_constants(const Encoding& left_out, Sides& sides) {
       sides.warnings.push_back({"constant-column", text(columns_are(names), what)});
   };
   warn(gone, " constant on both sides and left out");
+  if (!rounded.empty())
+    sides.warnings.push_back(
+        {"rounded-numbers", text("of ", listed(rounded),
+                                 " only the first 15 digits or so were compared: where the others "
+                                 "tell something, --categorical ",
+                                 shell_list(rounded), " keeps them (csv and tsv)")});
   warn(values_gone, " constant where there is a value: only whether there is one is compared");
 }
 
@@ -103,8 +119,9 @@ void judge_columns(Sides& sides) {
   check_left(!found.others.empty(), sides);
   check_data(!found.others.empty(), "every column is constant; nothing can be compared");
   const Encoding left_out = sides.encoding.select(found.constant);
+  const Strings rounded = too_long(found.constant, sides);
   keep_columns(found.others, sides);
-  warn_of_constants(left_out, sides);
+  warn_of_constants(left_out, rounded, sides);
 }
 
 void use_encoding(const EncodingPlan& plan, Sides& sides) {

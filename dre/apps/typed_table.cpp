@@ -22,6 +22,7 @@ ReadOptions read_options(const TableOptions& options, Advice advice) {
   read.missing = options.missing == "error" ? "error" : "keep";
   read.words = "keep";
   read.numbers = options.numeric;
+  read.exact = options.categorical;
   read.advice = std::move(advice);
   read.advice.missing = "--missing error refuses that";
   return read;

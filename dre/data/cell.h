@@ -17,6 +17,9 @@ std::string_view trimmed(std::string_view text);
 /// Empty, NA, NaN, null, None in any case; `text` is trimmed.
 bool is_missing(std::string_view text);
 
+/// Whether these are the digits of a whole number that a double would round: 1234567890123456789.
+bool is_rounded_whole(std::string_view text);
+
 /// Numbers as C writes them, with '.' whatever the locale says; too small ones are zero.
 Cell parse_cell(std::string_view text);
 

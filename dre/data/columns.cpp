@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "dre/base/error.h"
+#include "dre/base/names.h"
 
 namespace dre {
 namespace {
@@ -76,7 +77,8 @@ ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>&
                         const ReadOptions& options) {
   const Positions positions = positions_of(file, names);
   ColumnPlan plan{
-      {}, {}, std::vector<int64_t>(names.size(), -1), std::vector<int64_t>(names.size(), -1), {}};
+      {}, {}, std::vector<int64_t>(names.size(), -1), std::vector<int64_t>(names.size(), -1),
+      {}, {}};
   const std::unordered_set<std::string> strict(options.numbers.begin(), options.numbers.end());
   std::vector<bool> taken(names.size(), false);
   for (const auto& name : options.drop)
@@ -94,6 +96,7 @@ ColumnPlan plan_columns(const std::string& file, const std::vector<std::string>&
     plan.number_of[at] = static_cast<int64_t>(plan.numbers.size());
     plan.numbers.push_back(name);
     plan.keeps_words.push_back(options.words == "keep" && strict.count(name) == 0);
+    plan.exact.push_back(plan.keeps_words.back() && contains(options.exact, name));
   }
   check_data(!plan.numbers.empty() || !plan.texts.empty(), file, ": all ", names.size(),
              " columns are dropped; keep at least one");

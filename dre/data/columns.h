@@ -17,6 +17,7 @@ struct ColumnPlan {
   std::vector<int64_t> number_of;    ///< file column -> place in `numbers`, or -1
   std::vector<int64_t> text_of;      ///< file column -> place in `texts`, or -1
   std::vector<bool> keeps_words;     ///< for each of `numbers`
+  std::vector<bool> exact;           ///< likewise: whole numbers are words where they are rounded
 };
 
 /// Throws a usage error where `names`, which `option` gives, has one twice.

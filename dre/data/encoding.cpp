@@ -6,6 +6,7 @@
 
 #include "dre/base/error.h"
 #include "dre/base/names.h"
+#include "dre/data/cell.h"
 #include "dre/data/date.h"
 #include "dre/data/place.h"
 
@@ -217,6 +218,14 @@ std::vector<std::string> Encoding::numbers() const {
   std::vector<std::string> names;
   for (const auto& column : raw_)
     if (column.kind == Kind::number) names.push_back(column.name);
+  return names;
+}
+
+std::vector<std::string> Encoding::exact() const {
+  std::vector<std::string> names;
+  for (const auto& column : raw_)
+    if (std::any_of(column.levels.begin(), column.levels.end(), is_rounded_whole))
+      names.push_back(column.name);
   return names;
 }
 

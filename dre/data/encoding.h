@@ -62,6 +62,7 @@ class Encoding final {
   /// How to read a file for encode(): kinds are known.
   FrameOptions frame_options() const;
   std::vector<std::string> numbers() const;  ///< raw columns whose cells must be numbers
+  std::vector<std::string> exact() const;    ///< those with levels that a double would round
 
   /// Keeps these of the numeric columns, by place.
   Encoding select(const std::vector<size_t>& places) const;

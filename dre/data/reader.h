@@ -25,6 +25,7 @@ struct ReadOptions {
   std::string missing = "keep";      ///< "keep": missing cells are NaN; "error": they are refused
   std::string words = "error";       ///< cells that are no numbers: "keep" them or refuse them
   std::vector<std::string> numbers = {};  ///< columns whose words are refused all the same
+  std::vector<std::string> exact = {};  ///< columns whose numbers are words where they are rounded
   /// Whether delimited text may lack names: a first line of numbers is then a row, and the columns
   /// are x0, x1, ..., as those of arrays are.
   bool header_optional = false;

@@ -142,6 +142,20 @@ TEST(SideFiles, KindsCanBeGiven) {
   EXPECT_EQ(load_sides(options).names, Strings{"code"});
   options.categorical = {"code"};
   EXPECT_EQ(load_sides(options).names, (Strings{"code = 1", "code = 2"}));
+  // Nor are they all alike where doubles have the same digits only.
+  std::string c = "age,code\n", d = c;
+  for (int i = 0; i < 90; ++i) {
+    c += text(i, ",123456789012345610", i % 3, "\n");
+    d += text(i, ",123456789012345610", i % 2, "\n");
+  }
+  auto long_ones = two_files(directory, c, d);
+  EXPECT_EQ(codes(load_sides(long_ones)),
+            (Strings{"row-numbers", "constant-column", "rounded-numbers"}));
+  long_ones.categorical = {"code"};
+  const Sides exact = load_sides(long_ones);
+  EXPECT_EQ(exact.names,
+            (Strings{"age", "code = 1234567890123456101", "code = 1234567890123456102"}));
+  EXPECT_EQ(exact.encoding.exact(), Strings{"code"});
   options.numeric = {"code"};
   expect_contains(message_of([&] { load_sides(options); }, Error::Kind::usage),
                   {"'code'", "--categorical", "--numeric"});
