@@ -21,7 +21,7 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre compare";
+const char* const compare_command = "dre compare";
 
 struct CompareConfig {
   SidesOptions sides;
@@ -130,8 +130,8 @@ int judge_gates(const std::vector<Gate>& gates, const CompareResult& result) {
   int code = exit_fine;
   for (const auto& gate : gates) {
     if (!gate.fails(result)) continue;
-    std::cerr << who << ": gate failed: " << gate.text() << " (" << gate.measured(result) << ")"
-              << std::endl;
+    std::cerr << compare_command << ": gate failed: " << gate.text() << " ("
+              << gate.measured(result) << ")" << std::endl;
     code = exit_gate;
   }
   return code;
@@ -144,7 +144,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   for (const auto& condition : config.fail_if) gates.emplace_back(condition);
   check_outputs({config.output, config.report}, config.sides.files());
   device_by_name(config.compare.fit.device);
-  ProgressBar progress(who, flags.quiet);
+  ProgressBar progress(compare_command, flags.quiet);
   const Sides sides = load_sides(config.sides, config.compare.fit.seed);
   const StopSignals signals;
   const CompareResult result = compare(sides, config.compare, progress);
@@ -164,7 +164,7 @@ int run_compare(int argc, char** argv) {
   CLI::App app(
       "Compares two tables: divergences with intervals, a valid test, columns, and whether one can "
       "be reweighted to the other.",
-      who);
+      compare_command);
   Flags flags(app);
   flags.group("Data", config.sides);
   group_fit(flags, config.compare.fit);

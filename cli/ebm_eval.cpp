@@ -14,9 +14,9 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre ebm eval";
+const char* const ebm_eval_command = "dre ebm eval";
 
-struct EvalConfig {
+struct EbmEvalConfig {
   std::string model, data;
   std::string split = "test";
   EnergyEvaluateOptions evaluate;
@@ -103,7 +103,7 @@ bool all_finite(const EnergyReport& report) {
 
 /// With n temperatures and, where that is wanted, with 2n, of images with the same noise by other
 /// chains; the last may be unfinished.
-std::vector<EnergyAnnealReport> anneal(const EvalConfig& config, const EnergyModel& model,
+std::vector<EnergyAnnealReport> anneal(const EbmEvalConfig& config, const EnergyModel& model,
                                        const Tensor& pixels, const Context& context,
                                        Progress& progress) {
   EnergyEvaluateOptions options = config.evaluate;
@@ -146,9 +146,9 @@ void add_annealing(Shown& shown, const std::vector<EnergyAnnealReport>& found, i
 }  // namespace
 
 int eval_ebm_action(int argc, char** argv) {
-  EvalConfig config;
+  EbmEvalConfig config;
   RunFlags run;
-  CLI::App app("Bits for each dimension of images, by a fitted energy model.", who);
+  CLI::App app("Bits for each dimension of images, by a fitted energy model.", ebm_eval_command);
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.check(flags);
@@ -158,7 +158,7 @@ int eval_ebm_action(int argc, char** argv) {
   const int64_t rows = config.evaluate.rows > 0 ? config.evaluate.rows : all.size(0);
   check(!config.annealed || rows >= 2, "--anneal needs two images or more; raise --rows");
   const Tensor pixels = all.slice(0, 0, rows).to(context.device);
-  ProgressBar progress(who, run.quiet);
+  ProgressBar progress(ebm_eval_command, run.quiet);
   const StopSignals signals;
   auto generator = context.device_generator("evaluation");
   const EnergyReport report =

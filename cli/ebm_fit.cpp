@@ -20,9 +20,9 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre ebm fit";
+const char* const ebm_fit_command = "dre ebm fit";
 
-struct FitConfig {
+struct EbmFitConfig {
   std::string data, out;
   std::string noise = "gaussian";
   std::string noise_model;
@@ -40,7 +40,7 @@ struct FitConfig {
   }
 };
 
-DensityPtr noise_of(const FitConfig& config, const MnistSplit& data, const Context& context) {
+DensityPtr noise_of(const EbmFitConfig& config, const MnistSplit& data, const Context& context) {
   if (config.noise_model.empty()) {
     check(config.noise == "gaussian", "--noise ", config.noise,
           " needs --noise-model FILE: fit one by 'dre flow fit'");
@@ -56,14 +56,14 @@ DensityPtr noise_of(const FitConfig& config, const MnistSplit& data, const Conte
 }
 
 /// Options that a fit which goes on must have again.
-nlohmann::json deciding(const FitConfig& config) {
+nlohmann::json deciding(const EbmFitConfig& config) {
   nlohmann::json options = to_json(config.fit);
   options.update({{"noise", config.noise}, {"seed", config.machine.seed}});
   return options;
 }
 
 /// What a fit that goes on must find as it was.
-nlohmann::json origin_of(const FitConfig& config, const MnistSplit& data) {
+nlohmann::json origin_of(const EbmFitConfig& config, const MnistSplit& data) {
   const std::string& file = config.noise_model;
   return {{"noise_model", file.empty() ? "" : file_checksum(file)},
           {"images", tensor_checksum(data.train)}};
@@ -100,7 +100,7 @@ class Log {
 };
 
 /// What is kept with the model: nothing of the clock, so that the same fit has the same bytes.
-nlohmann::json fit_record(const FitConfig& config, const nlohmann::json& origin,
+nlohmann::json fit_record(const EbmFitConfig& config, const nlohmann::json& origin,
                           const EnergyFitResult& result, const EnergyModel& model,
                           nlohmann::json looks) {
   for (auto& look : looks) {
@@ -139,10 +139,11 @@ std::string fit_text(const nlohmann::json& record, const EnergyFitResult& result
 }  // namespace
 
 int fit_ebm_action(int argc, char** argv) {
-  FitConfig config;
+  EbmFitConfig config;
   RunFlags run;
   bool resume = false;
-  CLI::App app("Learns the density of images as a noise model times a learned ratio.", who);
+  CLI::App app("Learns the density of images as a noise model times a learned ratio.",
+               ebm_fit_command);
   app.add_flag("--resume", resume, "go on from OUT.checkpoint of an interrupted fit");
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
@@ -153,7 +154,7 @@ int fit_ebm_action(int argc, char** argv) {
   check_outputs({config.out, log_path, grid, config.out + ".checkpoint"}, {config.noise_model});
   const Context context = config.machine.context();
   const MnistSplit data = load_mnist(config.data);
-  ProgressBar progress(who, run.quiet);
+  ProgressBar progress(ebm_fit_command, run.quiet);
   const DensityPtr frame = energy_frame(config.fit.model, data.train, context);
   EnergyModel model(noise_of(config, data, context), config.fit.model, context, frame);
   const nlohmann::json origin = origin_of(config, data);

@@ -16,9 +16,9 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre ebm sample";
+const char* const ebm_sample_command = "dre ebm sample";
 
-struct SampleConfig {
+struct EbmSampleConfig {
   std::string model, out;
   std::string by = "flow";
   int64_t count = 100;
@@ -65,7 +65,7 @@ struct Drawn {
   std::optional<AnnealedSamples> chains;  ///< where they drew
 };
 
-Drawn draw(const EnergyModel& model, const SampleConfig& config, at::Generator& generator,
+Drawn draw(const EnergyModel& model, const EbmSampleConfig& config, at::Generator& generator,
            Progress& progress) {
   if (config.by == "flow")
     return {flow_samples(model, config.count, config.evaluate.flow_steps, generator, progress), {}};
@@ -74,7 +74,7 @@ Drawn draw(const EnergyModel& model, const SampleConfig& config, at::Generator& 
   return found.finished ? Drawn{found.points, found} : Drawn{};
 }
 
-std::string sample_text(const Drawn& drawn, const SampleConfig& config) {
+std::string sample_text(const Drawn& drawn, const EbmSampleConfig& config) {
   std::string lines;
   if (const auto& chains = drawn.chains)
     lines = summary_line(
@@ -85,7 +85,7 @@ std::string sample_text(const Drawn& drawn, const SampleConfig& config) {
   return lines + summary_line("images", text(config.count)) + summary_line("file", config.out);
 }
 
-nlohmann::json sample_json(const Drawn& drawn, const SampleConfig& config) {
+nlohmann::json sample_json(const Drawn& drawn, const EbmSampleConfig& config) {
   nlohmann::json json = drawn.chains ? to_json(*drawn.chains) : nlohmann::json::object();
   json.update({{"images", config.count}, {"file", config.out}});
   return json;
@@ -94,9 +94,9 @@ nlohmann::json sample_json(const Drawn& drawn, const SampleConfig& config) {
 }  // namespace
 
 int sample_ebm_action(int argc, char** argv) {
-  SampleConfig config;
+  EbmSampleConfig config;
   RunFlags run;
-  CLI::App app("Draws images from a fitted energy model.", who);
+  CLI::App app("Draws images from a fitted energy model.", ebm_sample_command);
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.check(flags);
@@ -106,7 +106,7 @@ int sample_ebm_action(int argc, char** argv) {
   check(config.by != "flow" || has_flow(*file.model), config.model,
         " was trained by the objective '", file.model->options().objective,
         "' and has no flow; --by ais draws from it");
-  ProgressBar progress(who, run.quiet);
+  ProgressBar progress(ebm_sample_command, run.quiet);
   const StopSignals signals;
   auto generator = context.device_generator("samples");
   const Drawn drawn = draw(*file.model, config, generator, progress);

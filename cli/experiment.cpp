@@ -21,7 +21,7 @@ namespace {
 
 using namespace dre::experiments;
 
-const char* const who = "dre experiment run";
+const char* const experiment_command = "dre experiment run";
 
 struct ExperimentConfig {
   bool quick = false, sweep = false;
@@ -112,7 +112,7 @@ void write_folder(const std::string& base, const Written& result, const Json& ce
   write_result(base + ".json", experiments::to_json(result).dump(2) + "\n");
   write_result(base + ".md", to_markdown(result));
   write_result(base + ".cells.json", lines_of(cells));
-  if (!quiet) std::cerr << who << ": the page is " << base << ".html" << std::endl;
+  if (!quiet) std::cerr << experiment_command << ": the page is " << base << ".html" << std::endl;
 }
 
 std::string in_format(const std::string& format, const Written& result) {
@@ -149,7 +149,7 @@ int run(const std::string& name, const ExperimentConfig& config, const std::stri
       config.out.empty()
           ? ""
           : text(config.out, "/cells-", with_size(work.empty() ? name : work, config));
-  ProgressBar progress(who, quiet);
+  ProgressBar progress(experiment_command, quiet);
   const StopSignals signals;
   const RunReport done = run_cells(
       *experiment, settings,
@@ -169,7 +169,8 @@ int run_one(int argc, char** argv) {
   std::string name, format = "text";
   ExperimentConfig config;
   RunFlags run_flags;
-  CLI::App app("Runs an experiment of the paper and sets its figures beside ours.", who);
+  CLI::App app("Runs an experiment of the paper and sets its figures beside ours.",
+               experiment_command);
   app.add_option("name", name, text("experiment: ", join(names_of(experiment_table()))))
       ->type_name("NAME");
   Flags flags(app);
@@ -203,8 +204,9 @@ int run_experiment(int argc, char** argv) {
         "'dre experiment run --help' lists the flags.\n");
     return exit_fine;
   }
-  fail(Error::Kind::usage, first.empty() ? "which action?" : text("no action ", shown(first)),
-       "; it is dre experiment list, or dre experiment run NAME");
+  fail(Error::Kind::usage,
+       first.empty() ? "no action is given" : text("there is no action ", shown(first)),
+       "; write dre experiment list, or dre experiment run NAME");
 }
 
 }  // namespace dre::cli

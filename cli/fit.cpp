@@ -15,7 +15,7 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre fit";
+const char* const fit_command = "dre fit";
 
 struct FitConfig {
   SidesOptions sides;
@@ -31,13 +31,13 @@ struct FitConfig {
   }
 };
 
-struct Arguments {
+struct FitArguments {
   FitConfig config;
   RunFlags run;
   bool resume = false;
 };
 
-void add_flags(CLI::App& app, Flags& flags, Arguments& arguments) {
+void add_flags(CLI::App& app, Flags& flags, FitArguments& arguments) {
   FitConfig& config = arguments.config;
   flags.group("Data", config.sides);
   group_fit(flags, config.fit);
@@ -70,7 +70,8 @@ void warn_of_rest(const std::vector<Warning>& warnings, size_t shown, Progress& 
     progress.warn(warnings[i].code, warnings[i].message);
 }
 
-std::string result_text(const Arguments& arguments, const nlohmann::json& record, double seconds) {
+std::string result_text(const FitArguments& arguments, const nlohmann::json& record,
+                        double seconds) {
   if (arguments.run.format == "text")
     return summary(record) + summary_line("seconds", short_number(seconds)) +
            summary_line("model", arguments.config.out);
@@ -80,11 +81,11 @@ std::string result_text(const Arguments& arguments, const nlohmann::json& record
   return json.dump(2) + "\n";
 }
 
-int run(const Arguments& arguments) {
+int run(const FitArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const FitConfig& config = arguments.config;
   config.processors.set_up();
-  ProgressBar progress(who, arguments.run.quiet);
+  ProgressBar progress(fit_command, arguments.run.quiet);
   check_out(config.out, config.sides);
   device_by_name(config.fit.device);
   const Sides sides = load_sides(config.sides, config.fit.seed);
@@ -106,8 +107,8 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 int run_fit(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app("Learns log(numerator / denominator) from two sets of rows.", who);
+  FitArguments arguments;
+  CLI::App app("Learns log(numerator / denominator) from two sets of rows.", fit_command);
   Flags flags(app);
   add_flags(app, flags, arguments);
   if (!settle(arguments.config, app, flags, arguments.run, argc, argv)) return exit_fine;

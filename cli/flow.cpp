@@ -16,7 +16,7 @@
 namespace dre::cli {
 namespace {
 
-struct EvalConfig {
+struct FlowEvalConfig {
   std::string model;
   FlowSource source;
   int64_t draws = 1;
@@ -32,7 +32,7 @@ struct EvalConfig {
   }
 };
 
-struct SampleConfig {
+struct FlowSampleConfig {
   std::string model, out;
   int64_t count = 100;
   int64_t height = 28;
@@ -58,7 +58,7 @@ DensityFile read_density(const std::string& path, const Context& context) {
 
 int eval(int argc, char** argv) {
   const char* const who = "dre flow eval";
-  EvalConfig config;
+  FlowEvalConfig config;
   RunFlags run;
   CLI::App app("Bits per dimension of MNIST's test images or of a table's rows.", who);
   Flags flags(app);
@@ -101,7 +101,7 @@ void write_rows(const std::string& path, const Tensor& rows, std::vector<std::st
 }
 
 int sample(int argc, char** argv) {
-  SampleConfig config;
+  FlowSampleConfig config;
   RunFlags run;
   CLI::App app("Draws from a fitted density.", "dre flow sample");
   Flags flags(app);

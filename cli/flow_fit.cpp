@@ -21,9 +21,9 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre flow fit";
+const char* const flow_fit_command = "dre flow fit";
 
-struct FitConfig {
+struct FlowFitConfig {
   FlowSource source;
   std::string density = "gaussian";
   std::string out;
@@ -70,8 +70,8 @@ struct FitConfig {
   }
 };
 
-struct Arguments {
-  FitConfig config;
+struct FlowFitArguments {
+  FlowFitConfig config;
   RunFlags run;
   bool resume = false;
 };
@@ -128,10 +128,10 @@ struct Fitted {
 };
 
 /// `signals` begins with the training, which listens: before, Ctrl-C ends the process.
-Fitted fit_flow(const Arguments& arguments, const FlowRows& rows, CheckpointFile& checkpoint,
+Fitted fit_flow(const FlowFitArguments& arguments, const FlowRows& rows, CheckpointFile& checkpoint,
                 const Context& context, TimeLimited& progress,
                 std::optional<StopSignals>& signals) {
-  const FitConfig& config = arguments.config;
+  const FlowFitConfig& config = arguments.config;
   FlowOptions options = config.flow;
   options.dimension = rows.data.train.size(1);
   const auto flow = std::make_shared<Flow>(config.density, options, context);
@@ -156,7 +156,7 @@ Fitted fit_flow(const Arguments& arguments, const FlowRows& rows, CheckpointFile
   return {flow, training_json(result), ending};
 }
 
-std::string result_text(const FitConfig& config, const nlohmann::json& record, double seconds) {
+std::string result_text(const FlowFitConfig& config, const nlohmann::json& record, double seconds) {
   std::string out = summary_line("density", config.density);
   if (const auto& training = record["training"]; training.is_object())
     out += summary_line("training",
@@ -173,9 +173,11 @@ std::string result_text(const FitConfig& config, const nlohmann::json& record, d
 
 /// Tells what a user should know of a fit whose density was written; its checkpoint stays where it
 /// can go on. bits: of the rows that were judged.
-int end_of(const Fitted& fitted, const FitConfig& config, const CheckpointFile& checkpoint,
+int end_of(const Fitted& fitted, const FlowFitConfig& config, const CheckpointFile& checkpoint,
            const Tensor& bits, int64_t rows) {
-  const auto tell = [](const std::string& line) { std::cerr << who << ": " << line << std::endl; };
+  const auto tell = [](const std::string& line) {
+    std::cerr << flow_fit_command << ": " << line << std::endl;
+  };
   if (fitted.ending == Ending::time_is_up)
     tell(text("the time is up; the best density so far is in ", config.out, "; ",
               checkpoint.where_it_stands()));
@@ -195,16 +197,16 @@ int end_of(const Fitted& fitted, const FitConfig& config, const CheckpointFile& 
   return bits.size(0) < rows ? exit_interrupted : exit_fine;
 }
 
-int run(const Arguments& arguments) {
+int run(const FlowFitArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  const FitConfig& config = arguments.config;
+  const FlowFitConfig& config = arguments.config;
   config.source.check();
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the density to write");
   check_outputs({config.out}, {config.source.input});
   Context context = config.machine.context();
   context.dtype = config.source.precision();
   const FlowRows rows = load_flow_rows(config.source, config.held_out, context);
-  ProgressBar bar(who, arguments.run.quiet);
+  ProgressBar bar(flow_fit_command, arguments.run.quiet);
   TimeLimited progress(bar, config.minutes);
   std::optional<StopSignals> signals;
   CheckpointFile checkpoint(config.out, config.deciding(), rows.description);
@@ -246,9 +248,9 @@ std::string chosen_density(const RunFlags& run, const nlohmann::json& overrides)
 }  // namespace
 
 int fit_flow_action(int argc, char** argv) {
-  Arguments arguments;
-  FitConfig& config = arguments.config;
-  CLI::App app("Fits a density to rows or to MNIST.", who);
+  FlowFitArguments arguments;
+  FlowFitConfig& config = arguments.config;
+  CLI::App app("Fits a density to rows or to MNIST.", flow_fit_command);
   Flags flags(app);
   flags.group("Flow", config.flow);
   flags.group("Training", config.train);

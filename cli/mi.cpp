@@ -19,7 +19,7 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre mi";
+const char* const mi_command = "dre mi";
 
 struct MiConfig {
   GroupsOptions groups;
@@ -77,7 +77,7 @@ int run(const MiConfig& config, const RunFlags& flags, int64_t dx, int64_t dy) {
   config.processors.set_up();
   check_outputs({"-", config.pointwise}, {config.groups.data});
   if (!config.pointwise.empty()) check_table_format(config.pointwise);
-  ProgressBar progress(who, flags.quiet);
+  ProgressBar progress(mi_command, flags.quiet);
   const Groups groups = load_groups(config.groups, dx, dy, config.information.fit.seed);
   check_data(config.pointwise.empty() || !groups.sampled, "not all rows fit into --max-rows ",
              config.groups.max_rows, ", and --pointwise writes one number for each; raise it");
@@ -116,7 +116,7 @@ int run_mi(int argc, char** argv) {
       "auto learns from all pairings of the rows of a batch; any other compares the rows with "
       "shuffles of them. Where a group holds categories alone, the information is at most "
       "the entropy of these in the rows, and its interval ends at the logarithm of their levels.",
-      who);
+      mi_command);
   app.add_option("file", file, "file with the rows, as --data")->type_name("FILE");
   app.add_option("dx", dx, "columns of the first group")->type_name("DX");
   app.add_option("dy", dy, "columns of the second group")->type_name("DY");

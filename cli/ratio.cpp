@@ -12,7 +12,7 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre ratio";
+const char* const ratio_command = "dre ratio";
 
 struct RatioConfig {
   std::string model, input, output = "-";
@@ -48,7 +48,7 @@ int run(const RatioConfig& config, bool quiet) {
   const Estimator estimator = load_model(config.model, context);
   const auto reader = open_table(config.input, read_options_for(estimator));
   const auto writer = open_writer(config.output, rated_columns(estimator, config.rate));
-  ProgressBar progress(who, quiet);
+  ProgressBar progress(ratio_command, quiet);
   const StopSignals signals;
   const RateResult met =
       rate_table(*reader, *writer, estimator, input_name(config.input), config.rate, progress);
@@ -63,7 +63,8 @@ int run(const RatioConfig& config, bool quiet) {
 int run_ratio(int argc, char** argv) {
   RatioConfig config;
   RunFlags run_flags;
-  CLI::App app("Writes log(numerator / denominator) of every row of a file, in its order.", who);
+  CLI::App app("Writes log(numerator / denominator) of every row of a file, in its order.",
+               ratio_command);
   Flags flags(app);
   flags.group("Integral", config.rate.ratio);
   flags.title("Ratio");

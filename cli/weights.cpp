@@ -18,7 +18,7 @@
 namespace dre::cli {
 namespace {
 
-const char* const who = "dre weights";
+const char* const weights_command = "dre weights";
 
 struct WeightsConfig {
   SidesOptions sides;
@@ -54,7 +54,7 @@ int run(const WeightsConfig& config, const RunFlags& flags) {
   check_outputs({config.output, config.report}, config.sides.files());
   check_table_format(config.output);
   device_by_name(config.weights.fit.device);
-  ProgressBar progress(who, flags.quiet);
+  ProgressBar progress(weights_command, flags.quiet);
   const Sides sides = load_sides(config.sides, config.weights.fit.seed);
   check_data(!sides.denominator_is_sampled, "not all rows of the denominator fit into --max-rows ",
              config.sides.max_rows, ", and every one of them gets a weight; raise it");
@@ -81,7 +81,7 @@ int run_weights(int argc, char** argv) {
   CLI::App app(
       "Writes a weight for every row of the denominator (the source), so that it looks like the "
       "numerator (the target).",
-      who);
+      weights_command);
   Flags flags(app);
   flags.group("Data", config.sides);
   group_fit(flags, config.weights.fit);

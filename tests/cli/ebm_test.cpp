@@ -115,7 +115,10 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   const char* data = std::getenv("DRE_DATA");
   if (data == nullptr) GTEST_SKIP() << "DRE_DATA is not set";
   const Directory directory;
-  const Arguments files = {"--data", std::string(data) + "/mnist", "--out", "m"};
+  const std::string mnist = std::string(data) + "/mnist";
+  expect_fine(run_tool(directory, {"flow", "fit", "--data", mnist, "--density", "gaussian",
+                                   "--draws", "1", "--out", "noise.safetensors"}));
+  const Arguments files = {"--data", mnist, "--noise-model", "noise.safetensors", "--out", "m"};
   const Arguments training = {"--objective", "nce", "--width", "8", "--groups",         "8",
                               "--steps",     "400", "--batch", "4", "--evaluate-every", "80",
                               "--look-rows", "4"};
