@@ -23,8 +23,6 @@ std::string padded(const std::string& text, size_t width) {
 
 }  // namespace
 
-std::string mean_text(double least) { return least < 1 ? text(short_number(least), " to 1") : "1"; }
-
 std::string weight_text(const WeightCheck& check) {
   const std::string tail = std::isfinite(check.pareto_k)
                                ? text("Pareto k ", short_number(check.pareto_k), " (good below ",
@@ -33,7 +31,7 @@ std::string weight_text(const WeightCheck& check) {
                                                         : "without a tail";
   return text("worth ", count_text(check.effective_rows), " of ", check.rows, " rows, ", tail,
               ", mean ", with_error(check.mean.value, check.mean.standard_error),
-              check.reliable ? text(" (should be ", mean_text(check.least_mean), ")")
+              check.reliable ? text(" (should be ", right_mean(check.least_mean), ")")
                              : " (says little here)");
 }
 

@@ -12,9 +12,6 @@ namespace dre::cli {
 /// "worth 512 of 1000 rows, Pareto k 0.31 (good below 0.67), mean 1.02 +- 0.03 (should be 1)"
 std::string weight_text(const WeightCheck& check);
 
-/// "1", or "0.67 to 1" where weights do not reach all rows.
-std::string mean_text(double least);
-
 /// A table: one line a column with its effects before and after reweighting.
 std::string column_lines(const std::vector<ColumnEffect>& columns);
 

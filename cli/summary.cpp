@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <limits>
 
-#include "cli/columns.h"
 #include "cli/output.h"
+#include "dre/apps/diagnostics.h"
 #include "dre/base/error.h"
 #include "dre/data/place.h"
 #include "dre/numeric/pareto.h"
@@ -120,7 +120,8 @@ std::string method_lines(const Json& record) {
 std::string weight_line(const char* name, const Json& check) {
   // Files of earlier fits do not say what it should be.
   const double least = check.value("least_mean", 1.0);
-  std::string out = text(measured_text(part(check, "mean")), " (should be ", mean_text(least), ")");
+  std::string out =
+      text(measured_text(part(check, "mean")), " (should be ", right_mean(least), ")");
   if (std::isfinite(number(check, "pareto_k")))
     out += text(", Pareto k ", two_decimals(number(check, "pareto_k")), " (good below ",
                 two_decimals(number(check, "pareto_threshold")), ")");

@@ -121,9 +121,10 @@ class Comparing {
 
   void check_support() {
     const Samples &top = sides_.numerator, &bottom = sides_.denominator;
-    out_.support = {share_outside(g0_, top, bottom, sides_.encoding),
-                    share_outside(-g1_, bottom, top, sides_.encoding)};
     const OwnLevels& own = sides_.own_levels;
+    out_.support = with_own_levels({share_outside(g0_, top, bottom, sides_.encoding),
+                                    share_outside(-g1_, bottom, top, sides_.encoding)},
+                                   own);
     Divergences& found = out_.divergences;
     raise_to_proven(found, count_beyond_range(top, bottom, sides_.encoding),
                     count_beyond_range(bottom, top, sides_.encoding));
@@ -131,12 +132,7 @@ class Comparing {
       for (Divergence* one : {&found.kl_numerator_denominator, &found.chi_square}) infinite(*one);
     if (has_own_levels(bottom, top, sides_.encoding) || own.nothing_shared)
       infinite(found.kl_denominator_numerator);
-    if (own.columns.empty()) return;
-    raise_to_own_levels(found, own);
-    Support& support = out_.support;
-    if (own.nothing_shared)
-      support = {std::max(support.numerator_outside, own.numerator),
-                 std::max(support.denominator_outside, own.denominator)};
+    if (!own.columns.empty()) raise_to_own_levels(found, own);
   }
 
   void expect_of_weights() {

@@ -62,6 +62,19 @@ void check_finite(const Estimate& estimate, const char* side) {
          "; try another --method or --bridge, a smaller --rate, or --transform rank");
 }
 
+/// Warnings about both weights, the integral over time and the support.
+std::vector<Warning> judge(const Diagnostics& found) {
+  std::vector<Warning> warnings = judge_weights(found.denominator, "r", "denominator");
+  const auto add = [&](const std::vector<Warning>& more) {
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  };
+  add(judge_weights(found.numerator, "1/r", "numerator"));
+  if (found.status != Status::ok)
+    add({{"integration", text("the integral over time: ", describe(found.status))}});
+  if (found.support) add(judge_support(*found.support));
+  return warnings;
+}
+
 }  // namespace
 
 WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence) {
@@ -82,6 +95,10 @@ WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double
       divergence <= largest_testable_divergence && out.pareto_k < out.pareto_threshold;
   out.reliable = out.rows >= rows_for_tail && (believed || surely_above_one(out.mean));
   return out;
+}
+
+std::string right_mean(double least_mean) {
+  return least_mean < 1 ? text(std::round(least_mean * 1e4) / 1e4, " to 1") : "1";
 }
 
 bool is_decided_by_few(const WeightCheck& check) {
@@ -106,9 +123,8 @@ std::vector<Warning> judge_weights(const WeightCheck& check, const std::string& 
   if (check.reliable && off > harmless &&
       (off > noticeable * check.mean.standard_error || surely_above_one(check.mean)))
     warnings.push_back(
-        {"not-normalised",
-         text("the mean of ", name, " over the ", side, " is ", check.mean.value, " and should be ",
-              check.least_mean < 1 ? text(check.least_mean, " to 1") : "1")});
+        {"not-normalised", text("the mean of ", name, " over the ", side, " is ", check.mean.value,
+                                " and should be ", right_mean(check.least_mean))});
   return warnings;
 }
 
@@ -129,16 +145,6 @@ nlohmann::json to_json(const WeightCheck& check) {
           {"reliable", check.reliable}};
 }
 
-std::vector<Warning> judge_ratio(const Diagnostics& found) {
-  std::vector<Warning> warnings;
-  for (const auto& found_here : {judge_weights(found.denominator, "r", "denominator"),
-                                 judge_weights(found.numerator, "1/r", "numerator")})
-    warnings.insert(warnings.end(), found_here.begin(), found_here.end());
-  if (found.status != Status::ok)
-    warnings.push_back({"integration", text("the integral over time: ", describe(found.status))});
-  return warnings;
-}
-
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Samples& denominator) {
   torch::NoGradGuard no_grad;
@@ -149,7 +155,7 @@ Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
 
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Estimate& at_numerator, const Samples& denominator,
-                     const Estimate& at_denominator) {
+                     const Estimate& at_denominator, const std::optional<Support>& support) {
   torch::NoGradGuard no_grad;
   check_finite(at_numerator, "numerator");
   check_finite(at_denominator, "denominator");
@@ -166,7 +172,12 @@ Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
       std::max(at_numerator.error.max().item<double>(), at_denominator.error.max().item<double>());
   out.evaluations = std::max(at_numerator.evaluations, at_denominator.evaluations);
   out.status = at_numerator.status == Status::ok ? at_denominator.status : at_numerator.status;
-  out.warnings = judge_ratio(out);
+  out.support = support;
+  if (support) {
+    out.denominator.least_mean = reached(support->numerator_outside);
+    out.numerator.least_mean = reached(support->denominator_outside);
+  }
+  out.warnings = judge(out);
   return out;
 }
 

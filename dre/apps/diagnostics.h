@@ -34,6 +34,9 @@ struct WeightCheck {
 /// that the weights lead to from the side of the rows.
 WeightCheck check_weights(const Tensor& log_weight, const Tensor& weight, double divergence);
 
+/// What E[w] should be, in words: "1", or "0.67 to 1" where weights do not reach all rows.
+std::string right_mean(double least_mean);
+
 /// Whether the weights have a heavy tail, and are not nearly equal besides.
 bool is_decided_by_few(const WeightCheck& check);
 
@@ -74,13 +77,11 @@ struct Diagnostics {
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Samples& denominator);
 
-/// The same where the log-ratios are known; the rows have positive weights.
+/// The same where the log-ratios are known; the rows have positive weights. support: of both sides,
+/// where it is known.
 Diagnostics diagnose(const Estimator& estimator, const Samples& numerator,
                      const Estimate& at_numerator, const Samples& denominator,
-                     const Estimate& at_denominator);
-
-/// Warnings about both weights and the integral over time.
-std::vector<Warning> judge_ratio(const Diagnostics& found);
+                     const Estimate& at_denominator, const std::optional<Support>& support = {});
 
 /// NaN and infinity become null.
 nlohmann::json to_json(const Diagnostics& diagnostics);

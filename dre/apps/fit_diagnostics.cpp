@@ -19,8 +19,7 @@ double outside(const Tensor& log_ratio, const Samples& held_out, const Samples& 
 
 /// A model would only make up how large log r is where it is infinite.
 bool surely_infinite(const Samples& side, const Samples& other, const Sides& sides) {
-  return has_own_levels(side, other, sides.encoding) || sides.own_levels.nothing_shared ||
-         !sides.apart.empty();
+  return has_own_levels(side, other, sides.encoding) || sides.own_levels.nothing_shared;
 }
 
 }  // namespace
@@ -31,13 +30,11 @@ Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitO
   const Samples bottom = sides.denominator.take(result.held_out_denominator).positive();
   const Estimate at_top = result.estimator.log_ratio(top.x);
   const Estimate at_bottom = result.estimator.log_ratio(bottom.x);
-  Diagnostics out = diagnose(result.estimator, top, at_top, bottom, at_bottom);
-  out.support = Support{
-      outside(at_top.log_ratio, top, sides.numerator, sides.denominator, sides.encoding),
-      outside(-at_bottom.log_ratio, bottom, sides.denominator, sides.numerator, sides.encoding)};
-  out.denominator.least_mean = reached(out.support->numerator_outside);
-  out.numerator.least_mean = reached(out.support->denominator_outside);
-  out.warnings = judge_ratio(out);
+  const Support support = with_own_levels(
+      {outside(at_top.log_ratio, top, sides.numerator, sides.denominator, sides.encoding),
+       outside(-at_bottom.log_ratio, bottom, sides.denominator, sides.numerator, sides.encoding)},
+      sides.own_levels);
+  Diagnostics out = diagnose(result.estimator, top, at_top, bottom, at_bottom, support);
   if (surely_infinite(sides.numerator, sides.denominator, sides))
     out.kl_numerator_denominator = {NAN, NAN};
   if (surely_infinite(sides.denominator, sides.numerator, sides))
@@ -48,11 +45,10 @@ Diagnostics diagnose_fit(const FitResult& result, const Sides& sides, const FitO
   fresh.columns = options.columns;
   out.reweighted_auc = auc_after_reweighting(top, bottom, at_bottom.log_ratio, sides.names, fresh,
                                              CrossFitOptions().fit_rows, progress);
-  std::vector<Warning> more = judge_support(*out.support);
   // Too few rows to ask are no fault of a fit.
   if (out.reweighted_auc && !std::isnan(out.reweighted_auc->value))
-    for (const Warning& warning : judge_reweighting(*out.reweighted_auc)) more.push_back(warning);
-  out.warnings.insert(out.warnings.end(), more.begin(), more.end());
+    for (const Warning& warning : judge_reweighting(*out.reweighted_auc))
+      out.warnings.push_back(warning);
   return out;
 }
 

@@ -75,6 +75,13 @@ int64_t rows_needed_in_folds(int64_t columns, int64_t folds) {
   return std::max<int64_t>(2, (rows_needed(columns) + used - 1) / used) * folds;
 }
 
+/// The fewest folds that so many rows are enough for; nothing where no number of folds helps.
+std::string folds_hint(int64_t columns, int64_t rows) {
+  for (int64_t folds = 3; 2 * folds <= rows; ++folds)
+    if (rows_needed_in_folds(columns, folds) <= rows) return text(" or take --folds ", folds);
+  return "";
+}
+
 /// So few rows that no number of folds helps are refused before their columns are judged: in one
 /// row every column is constant.
 void check_any_rows(int64_t rows) {
@@ -182,10 +189,11 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t
 
 void check_rows_in_folds(const Groups& groups, int64_t folds) {
   const int64_t columns = groups.x.size(1) + groups.y.size(1);
-  const int64_t needed = rows_needed_in_folds(columns, folds);
-  check_data(groups.x.size(0) >= needed, "too few rows: ", columns,
-             " columns, as they are encoded, need at least ", needed, " rows, but there are ",
-             groups.x.size(0), "; add rows, name fewer columns or take fewer --folds");
+  const int64_t needed = rows_needed_in_folds(columns, folds), rows = groups.x.size(0);
+  check_data(rows >= needed, "too few rows: ", columns,
+             " columns, as they are encoded, need at least ", needed, " rows in ", folds,
+             " folds, but there are ", rows, "; add rows, name fewer columns",
+             folds_hint(columns, rows));
 }
 
 }  // namespace dre

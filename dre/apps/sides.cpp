@@ -34,12 +34,21 @@ Strings worth_telling(const Encoding& found) {
   return out;
 }
 
-/// Which of these columns hold a number beyond those that doubles tell from its neighbours.
-Strings too_long(const std::vector<size_t>& places, const Sides& sides) {
+/// Whether this stands for whole numbers that doubles cannot tell apart, and is no mark that people
+/// write into every row, as -2^63 or 1e20.
+bool may_be_rounded(double value) {
   constexpr double last_exact = 9007199254740992;  // 2^53
+  constexpr size_t few_digits = 8;
+  int exponent = 0;
+  const bool power_of_two = std::abs(std::frexp(value, &exponent)) == 0.5;
+  return std::abs(value) >= last_exact && !power_of_two && number_text(value).size() > few_digits;
+}
+
+/// Which of these columns hold such a number.
+Strings too_long(const std::vector<size_t>& places, const Sides& sides) {
   Strings out;
   for (const size_t place : places)
-    if (sides.numerator.x[0][static_cast<int64_t>(place)].abs().item<double>() >= last_exact)
+    if (may_be_rounded(sides.numerator.x[0][static_cast<int64_t>(place)].item<double>()))
       out.push_back(sides.encoding.names()[place]);
   return out;
 }
@@ -97,10 +106,9 @@ void leave_out_separated(const std::vector<size_t>& separated, Sides& sides) {
   sides.apart.insert(sides.apart.end(), gone.begin(), gone.end());
   check_left(!kept.empty(), sides);
   sides.warnings.push_back(
-      {"one-sided-column", text(columns_are(gone),
-                                " constant on each side, with different values, and left out: it "
-                                "alone tells all rows apart, and what follows is about the other "
-                                "columns")});
+      {"one-sided-column",
+       text(columns_are(gone), " constant on each side, with different values, and left out",
+            tells_apart(gone))});
   for (const auto& name : gone) sides.description["dropped_columns"].push_back(name);
   keep_columns(kept, sides);
 }

@@ -1,6 +1,8 @@
 #include "dre/apps/support.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dre/base/error.h"
 #include "dre/data/planes.h"
@@ -38,19 +40,39 @@ std::vector<Tensor> values(const Samples& side, const Encoding& encoding) {
   return out;
 }
 
+/// The same, NaN where a value is missing: what stands for it there is of both sides.
+std::vector<Tensor> known_values(const Samples& side, const Encoding& encoding) {
+  std::vector<Tensor> missing(encoding.raw().size());
+  for (size_t j = 0; j < encoding.columns().size(); ++j)
+    if (encoding.columns()[j].role == Role::missing)
+      missing[encoding.columns()[j].source] = side.x.select(1, static_cast<int64_t>(j)) != 0;
+  std::vector<Tensor> out = values(side, encoding);
+  auto next = out.begin();
+  for (const EncodedColumn& column : encoding.columns()) {
+    if (column.role != Role::value) continue;
+    if (missing[column.source].defined()) *next = next->masked_fill(missing[column.source], NAN);
+    ++next;
+  }
+  return out;
+}
+
+Tensor known(const Tensor& column) { return column.masked_select(column.isnan().logical_not()); }
+
 /// Tells how many rows of one side are too many to be beyond the others by chance: of n rows a side
-/// that all columns have, so many at one end of a column belong to one side by chance only: (n0 /
+/// that have a value, so many at one end of a column belong to one side by chance only: (n0 /
 /// n)^count, in as many tries as there are ends.
 class TooMany {
  public:
-  TooMany(const Samples& side, double other_rows, size_t columns) : counts_(side.weights() > 0) {
+  /// counts: [n] bool, the rows with a value and a weight.
+  TooMany(Tensor counts, double other_rows, size_t columns) : counts_(std::move(counts)) {
     const auto n = counts_.sum().item<double>();
     needed_ =
         std::log(chance / (2.0 * static_cast<double>(columns))) / std::log(n / (n + other_rows));
   }
 
   bool operator()(const Tensor& rows) const {
-    return rows.logical_and(counts_).sum().item<double>() >= needed_;
+    const double found = rows.logical_and(counts_).sum().item<double>();
+    return found > 0 && found >= needed_;
   }
 
  private:
@@ -63,16 +85,22 @@ struct Beyond {
   int64_t ends;
 };
 
+/// own, others: a tensor a column, NaN where there is no value.
 Beyond beyond(const Samples& side, const std::vector<Tensor>& own,
-              const std::vector<Tensor>& others, double other_rows) {
+              const std::vector<Tensor>& others) {
   Beyond found{torch::zeros({side.rows()}, torch::kBool), 0};
-  const TooMany too_many(side, other_rows, own.size());
-  for (size_t j = 0; j < own.size(); ++j)
-    for (const Tensor& out : {own[j] > others[j].max(), own[j] < others[j].min()})
+  const Tensor counts = side.weights() > 0;
+  for (size_t j = 0; j < own.size(); ++j) {
+    const Tensor there = known(others[j]);
+    if (there.size(0) == 0) continue;  // that there is none is told by an indicator
+    const TooMany too_many(counts.logical_and(own[j].isnan().logical_not()),
+                           static_cast<double>(there.size(0)), own.size());
+    for (const Tensor& out : {own[j] > there.max(), own[j] < there.min()})
       if (too_many(out)) {
         found.rows.logical_or_(out);
         ++found.ends;
       }
+  }
   return found;
 }
 
@@ -83,7 +111,7 @@ Beyond rule_breakers(const Samples& side, const Samples& others, const Encoding&
   if (own.empty()) return found;
   const Tensor off = off_planes(torch::stack(own, 1), torch::stack(there, 1));
   if (off.size(1) == 0) return found;
-  const TooMany too_many(side, static_cast<double>(others.rows()),
+  const TooMany too_many(side.weights() > 0, static_cast<double>(others.rows()),
                          static_cast<size_t>(off.size(1)));
   for (const Tensor& out : off.unbind(1))
     if (too_many(out)) {
@@ -99,10 +127,14 @@ bool repeat(const Tensor& values, const Tensor& different) {
 }
 
 /// Whether a column of numbers has values that the other side cannot have: it has but one, or
-/// values repeat on both and none is common.
-bool has_own_values(const Tensor& own, const Tensor& others, const TooMany& too_many) {
+/// values repeat on both and none is common. own: [n], those with a weight; columns: how many are
+/// looked at.
+bool has_own_values(const Tensor& own, const Tensor& others, size_t columns) {
+  if (own.size(0) == 0 || others.size(0) == 0) return false;
   const Tensor first = others[0];
-  if ((others == first).all().item<bool>()) return too_many(own != first);
+  if ((others == first).all().item<bool>())
+    return TooMany(torch::ones_like(own, torch::kBool), static_cast<double>(others.size(0)),
+                   columns)(own != first);
   const Tensor here = std::get<0>(at::_unique(own)), there = std::get<0>(at::_unique(others));
   return repeat(own, here) && repeat(others, there) && !at::isin(here, there).any().item<bool>();
 }
@@ -182,6 +214,12 @@ double share_outside(const Tensor& log_ratio, const Samples& side, const Samples
   return as_share(weighted_mean(out.to(torch::kFloat64), side.weights()));
 }
 
+Support with_own_levels(Support found, const OwnLevels& own) {
+  if (!own.nothing_shared) return found;
+  return {std::max(found.numerator_outside, own.numerator),
+          std::max(found.denominator_outside, own.denominator)};
+}
+
 double reached(double outside) { return outside > Support::noticed ? 1 - outside : 1; }
 
 std::vector<Warning> judge_support(const Support& support) {
@@ -193,10 +231,9 @@ std::vector<Warning> judge_support(const Support& support) {
 
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding) {
   const Samples others = other.positive();
-  const auto rows = static_cast<double>(others.rows());
-  const Beyond by_value = beyond(side, values(side, encoding), values(others, encoding), rows);
-  const Beyond by_level =
-      beyond(side, indicators(side, encoding), indicators(others, encoding), rows);
+  const Beyond by_value =
+      beyond(side, known_values(side, encoding), known_values(others, encoding));
+  const Beyond by_level = beyond(side, indicators(side, encoding), indicators(others, encoding));
   return by_value.rows.logical_or(by_level.rows)
       .logical_or(rule_breakers(side, others, encoding).rows);
 }
@@ -204,8 +241,8 @@ Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& e
 BeyondRange count_beyond_range(const Samples& side, const Samples& other,
                                const Encoding& encoding) {
   const Samples others = other.positive();
-  const Beyond by_value = beyond(side, values(side, encoding), values(others, encoding),
-                                 static_cast<double>(others.rows()));
+  const Beyond by_value =
+      beyond(side, known_values(side, encoding), known_values(others, encoding));
   const Beyond by_rule = rule_breakers(side, others, encoding);
   const Tensor rows = by_value.rows.logical_or(by_rule.rows);
   return {as_share(weighted_mean(rows.to(torch::kFloat64), side.weights())), effective_size(side),
@@ -213,15 +250,14 @@ BeyondRange count_beyond_range(const Samples& side, const Samples& other,
 }
 
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding) {
-  const Samples others = other.positive();
-  const auto rows = static_cast<double>(others.rows());
-  const Beyond by_level =
-      beyond(side, indicators(side, encoding), indicators(others, encoding), rows);
-  if (by_level.ends > 0 || rule_breakers(side, others, encoding).ends > 0) return true;
-  const std::vector<Tensor> own = values(side, encoding), there = values(others, encoding);
-  const TooMany too_many(side, rows, own.size());
+  const Samples some = side.positive(), others = other.positive();
+  if (beyond(some, indicators(some, encoding), indicators(others, encoding)).ends > 0 ||
+      rule_breakers(some, others, encoding).ends > 0)
+    return true;
+  const std::vector<Tensor> own = known_values(some, encoding);
+  const std::vector<Tensor> there = known_values(others, encoding);
   for (size_t j = 0; j < own.size(); ++j)
-    if (has_own_values(own[j], there[j], too_many)) return true;
+    if (has_own_values(known(own[j]), known(there[j]), own.size())) return true;
   return false;
 }
 

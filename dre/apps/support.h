@@ -5,6 +5,7 @@
 
 #include "dre/base/warning.h"
 #include "dre/data/encoding.h"
+#include "dre/data/encoding_plan.h"
 #include "dre/data/samples.h"
 
 namespace dre {
@@ -19,6 +20,9 @@ struct Support {
   static constexpr double noticed = 0.01;
 };
 
+/// The same with the rows whose rare levels the other side does not have, which no sample shows.
+Support with_own_levels(Support found, const OwnLevels& own);
+
 /// What the mean of the weights that lead to a side can be: the share of its rows that have a
 /// counterpart, as weights reach no others.
 double reached(double outside);
@@ -30,7 +34,7 @@ double share_outside(const Tensor& log_ratio, const Samples& side, const Samples
 
 std::vector<Warning> judge_support(const Support& support);
 
-/// Rows of `side` with a value beyond the range of `other`, or with a level, a point mass or a
+/// Rows of `side` with a value beyond those of `other`, or with a level, a point mass or a
 /// missing cell that it never has, or that break a linear rule which all its rows keep
 /// (data/planes); where so many do that chance would do it in one of ten thousand tables, by each
 /// of the three. [n] bool

@@ -19,6 +19,11 @@ std::string columns_are(const Strings& names) {
               names.size() == 1 ? " is" : " are");
 }
 
+std::string tells_apart(const Strings& names) {
+  return text(names.size() == 1 ? ": it alone tells" : ": each alone tells",
+              " all rows apart, and what follows is about the other columns");
+}
+
 std::string format_hint(const Strings& names) {
   if (names.empty()) return "";
   return text("; ", listed(names),
@@ -49,7 +54,7 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
             "always missing on one side, never on the other,");
   leave_out(plan.never_equal, "one-sided-column",
             "constant on one side, with a value that the other never has,",
-            ": it alone tells all rows apart, and what follows is about the other columns");
+            tells_apart(plan.never_equal));
   warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
        " without any value on one side only: nothing there can be compared, and rows with a value "
        "have no counterpart");

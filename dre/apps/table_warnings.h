@@ -24,6 +24,9 @@ std::optional<Warning> warning_of_repeats(const Repeats& found, const std::strin
 /// "column a is" or "columns a, b are".
 std::string columns_are(const std::vector<std::string>& names);
 
+/// What columns without a common value do to the others.
+std::string tells_apart(const std::vector<std::string>& names);
+
 /// How to write columns that look like formatted numbers; nothing where there are none.
 std::string format_hint(const std::vector<std::string>& names);
 

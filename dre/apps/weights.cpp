@@ -23,8 +23,8 @@ Tensor smoothed(const Tensor& log_weight, const Tensor& row_weight) {
 
 /// The share of the numerator's rows that have no counterpart. log_ratio: at these rows.
 double out_of_reach(const Tensor& log_ratio, const Sides& sides) {
-  return std::max(share_outside(log_ratio, sides.numerator, sides.denominator, sides.encoding),
-                  sides.own_levels.nothing_shared ? sides.own_levels.numerator : 0);
+  const double share = share_outside(log_ratio, sides.numerator, sides.denominator, sides.encoding);
+  return with_own_levels({share, 0}, sides.own_levels).numerator_outside;
 }
 
 std::vector<Warning> judge_reach(double outside) {

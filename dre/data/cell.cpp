@@ -60,18 +60,19 @@ bool is_missing(std::string_view text) {
   return false;
 }
 
-bool is_rounded_whole(std::string_view text) {
+std::optional<std::string> rounded_whole(std::string_view text) {
   text = trimmed(text);
-  if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+  const bool negative = !text.empty() && text.front() == '-';
+  if (negative || (!text.empty() && text.front() == '+')) text.remove_prefix(1);
   constexpr size_t always_exact = 15;  // digits that a double holds
-  if (text.size() <= always_exact || text.find_first_not_of("0123456789") != text.npos)
-    return false;
+  if (text.size() <= always_exact || text.find_first_not_of("0123456789") != text.npos) return {};
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   char digits[400];  // of the largest double
   const auto end = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed);
   text.remove_prefix(std::min(text.find_first_not_of('0'), text.size() - 1));
-  return text != std::string_view(digits, static_cast<size_t>(end.ptr - digits));
+  if (text == std::string_view(digits, static_cast<size_t>(end.ptr - digits))) return {};
+  return (negative ? "-" : "") + std::string(text);
 }
 
 Cell parse_cell(std::string_view text) {

@@ -116,11 +116,11 @@ class CsvReader final : public TableReader {
   double number(const CsvCell& cell, size_t column, Block& block) const {
     const Cell parsed = parse_cell(cell.text);
     const auto at = static_cast<size_t>(plan_.number_of[column]);
-    const bool rounded = plan_.exact[at] && is_rounded_whole(cell.text);
-    if (parsed.kind == Cell::Kind::number && !rounded) return parsed.value;
+    const auto digits = plan_.exact[at] ? rounded_whole(cell.text) : std::nullopt;
+    if (parsed.kind == Cell::Kind::number && !digits) return parsed.value;
     const bool infinite = parsed.kind == Cell::Kind::infinite;
-    if (rounded || ((infinite || parsed.kind == Cell::Kind::other) && plan_.keeps_words[at])) {
-      block.words[at].push_back({block.rows, std::string(cell.text), infinite});
+    if (digits || ((infinite || parsed.kind == Cell::Kind::other) && plan_.keeps_words[at])) {
+      block.words[at].push_back({block.rows, digits.value_or(std::string(cell.text)), infinite});
       return std::numeric_limits<double>::quiet_NaN();
     }
     if (parsed.kind == Cell::Kind::infinite)

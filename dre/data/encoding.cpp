@@ -224,7 +224,8 @@ std::vector<std::string> Encoding::numbers() const {
 std::vector<std::string> Encoding::exact() const {
   std::vector<std::string> names;
   for (const auto& column : raw_)
-    if (std::any_of(column.levels.begin(), column.levels.end(), is_rounded_whole))
+    if (std::any_of(column.levels.begin(), column.levels.end(),
+                    [](const std::string& level) { return rounded_whole(level).has_value(); }))
       names.push_back(column.name);
   return names;
 }

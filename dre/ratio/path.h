@@ -39,11 +39,11 @@ PathRatio flow_ratio(const Score& score, const GaussianPath& gaussian, const Ten
 /// "horizontal", "line", "flow".
 Names path_names();
 
-/// Throws what path_ratio() would.
+/// Usage error where there is no such path, or the score lacks what it needs beyond a time score,
+/// naming the methods that have it.
 void check_path(const std::string& path, const Score& score);
 
-/// The path by name. Throws a usage error naming the
-/// methods that can, where the score lacks what the path needs.
+/// The path by name; checks it.
 PathRatio path_ratio(const std::string& path, const Score& score, const GaussianPath& transport,
                      const Tensor& x, const IntegrateOptions& options);
 

@@ -50,7 +50,7 @@ Section numbers_section(const CompareResult& result) {
                                                           result.separation.after.standard_error)},
                          {"effective rows", text(count_text(w.effective_rows), " of ", w.rows)},
                          {"Pareto k of the weights", tail_text(w)},
-                         {"mean of r", number(w.mean.value, w.mean.standard_error)},
+                         {"mean of r", mean_text(w)},
                          {"numerator rows without counterpart",
                           text(number(100 * result.support.numerator_outside), " %")},
                          {"denominator rows without counterpart",

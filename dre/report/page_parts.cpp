@@ -126,6 +126,12 @@ std::string tail_text(const WeightCheck& check) {
   return text(number(check.pareto_k), ", good below ", number(check.pareto_threshold));
 }
 
+std::string mean_text(const WeightCheck& check) {
+  return text(number(check.mean.value, check.mean.standard_error),
+              check.reliable ? text(", should be ", right_mean(check.least_mean))
+                             : ", which says little here");
+}
+
 Chart tail_chart(const std::vector<double>& largest, const WeightCheck& check) {
   std::vector<double> rank;
   for (size_t i = 0; i < largest.size(); ++i) rank.push_back(static_cast<double>(i + 1));

@@ -25,6 +25,9 @@ std::vector<double> bin_centres(const std::vector<double>& edges);
 /// "0.3, good below 0.7", or why there is none.
 std::string tail_text(const WeightCheck& check);
 
+/// "1.02 ± 0.03, should be 1", or that it says little.
+std::string mean_text(const WeightCheck& check);
+
 /// The largest weights by rank, with the Pareto k of all.
 Chart tail_chart(const std::vector<double>& largest, const WeightCheck& check);
 

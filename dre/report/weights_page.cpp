@@ -37,7 +37,7 @@ Section summary_section(const WeightsResult& result) {
              {"weights", "r = numerator / denominator, " + result.how},
              {"effective rows", text(count_text(check.effective_rows), " of ", check.rows)},
              {"Pareto k", tail_text(check)},
-             {"mean of r", number(check.mean.value, check.mean.standard_error)}}});
+             {"mean of r", mean_text(check)}}});
   return section;
 }
 

@@ -76,6 +76,31 @@ TEST(FitDiagnostics, KlWithoutABoundIsNoNumber) {
   EXPECT_TRUE(json["kl_denominator_numerator"]["value"].is_null());
 }
 
+/// They are pooled, so that no sample shows them.
+TEST(FitDiagnostics, RareLevelsOfOneSideHaveNoCounterpart) {
+  Sides sides = squares(0);
+  sides.own_levels = {{"id"}, 0.6, 0.7, true, 2};
+  Progress silent;
+  const Diagnostics found = diagnose_fit(fitted(sides), sides, reference_alone(3), silent);
+  EXPECT_TRUE(std::isnan(found.kl_numerator_denominator.value));
+  EXPECT_TRUE(std::isnan(found.kl_denominator_numerator.value));
+  EXPECT_EQ(found.support->numerator_outside, 0.6);
+  EXPECT_EQ(found.support->denominator_outside, 0.7);
+  EXPECT_NEAR(found.denominator.least_mean, 0.4, 1e-12);
+  EXPECT_EQ(count(found, "not-normalised"), 0);
+  EXPECT_EQ(count(found, "little-support"), 2);
+}
+
+/// A column that tells all rows apart is left out, and all that is told is about the others.
+TEST(FitDiagnostics, KlIsThatOfTheColumnsWhichAreUsed) {
+  Sides sides = squares(0);
+  sides.apart = {"version"};
+  Progress silent;
+  const Diagnostics found = diagnose_fit(fitted(sides), sides, reference_alone(3), silent);
+  EXPECT_TRUE(std::isfinite(found.kl_numerator_denominator.value));
+  EXPECT_TRUE(std::isfinite(found.kl_denominator_numerator.value));
+}
+
 TEST(FitDiagnostics, TellWhetherReweightingWorks) {
   const Sides sides = squares(0);
   Progress silent;

@@ -223,7 +223,9 @@ TEST(MutualInformation, MoreColumnsThanTheRowsCanCarryAreRefused) {
   groups.x_names = groups.y_names = Strings(10, "a");
   Progress silent;
   expect_contains(message_of([&] { mutual_information(groups, {}, silent); }),
-                  {"20 columns", "at least 105 rows, but there are 90", "fewer columns"});
+                  {"20 columns", "at least 105 rows in 5 folds, but there are 90", "fewer columns",
+                   "--folds 15"});
+  EXPECT_NO_THROW(check_rows_in_folds(groups, 15));
 }
 
 /// The row of a fold of one would be its own partner.
@@ -234,7 +236,7 @@ TEST(MutualInformation, FoldsOfOneRowAreRefused) {
   options.cross_fit.folds = 76;
   Progress silent;
   expect_contains(message_of([&] { mutual_information(groups, options, silent); }),
-                  {"at least 152 rows, but there are 150", "fewer --folds"});
+                  {"at least 152 rows in 76 folds, but there are 150", "--folds 3"});
 }
 
 }  // namespace

@@ -151,6 +151,11 @@ TEST(SideFiles, KindsCanBeGiven) {
   auto long_ones = two_files(directory, c, d);
   EXPECT_EQ(codes(load_sides(long_ones)),
             (Strings{"row-numbers", "constant-column", "rounded-numbers"}));
+  // Marks in every row lose nothing.
+  std::string marks = "age,code\n";
+  for (int i = 0; i < 90; ++i) marks += text(i * i % 83, ",-9223372036854775808\n");
+  EXPECT_EQ(codes(load_sides(two_files(directory, marks, marks))), Strings{"constant-column"});
+  long_ones = two_files(directory, c, d);
   long_ones.categorical = {"code"};
   const Sides exact = load_sides(long_ones);
   EXPECT_EQ(exact.names,

@@ -37,6 +37,30 @@ TEST(Support, RepeatedNumbersOfOneSideAreLevelsOfItsOwn) {
       has_own_levels(column_of(torch::arange(400)), column_of(0.5 + torch::arange(400)), encoding));
 }
 
+/// What stands for missing values is of both sides; few values do not show where a side ends.
+TEST(Support, MissingValuesAreNoneThatASideHas) {
+  using Role = EncodedColumn::Role;
+  const Encoding encoding(
+      {{"c", TypedColumn::Kind::number, 2, {}, true, false}},
+      {{0, Role::value, "", 0, "c"}, {0, Role::missing, "", 0, "c is missing"}});
+  const auto side = [](const Tensor& known) {
+    Tensor x = torch::tensor({2.0, 1.0}, torch::kFloat64).repeat({300, 1});
+    x.slice(0, 0, known.size(0)) = torch::stack({known, torch::zeros_like(known)}, 1);
+    return make_samples(x);
+  };
+  const Tensor ones = torch::ones({25}, torch::kFloat64);
+  const Samples one = side(ones), two = side(2 * ones);
+  EXPECT_TRUE(has_own_levels(one, two, encoding));
+  EXPECT_TRUE(has_own_levels(two, one, encoding));
+  EXPECT_FALSE(has_own_levels(two, two, encoding));
+  auto generator = stream("few known values");
+  const Samples many = side(normal({300}, torch::kFloat64, generator) + 2);
+  const Samples few = side(normal({12}, torch::kFloat64, generator) + 2);
+  EXPECT_FALSE(beyond_range(many, few, encoding).any().item<bool>());
+  const Samples far = side(normal({300}, torch::kFloat64, generator) + 9);
+  EXPECT_GT(beyond_range(far, few, encoding).sum().item<int64_t>(), 290);
+}
+
 /// Forty rows of a thousand break z = x + y, which all others keep; each value is ordinary.
 TEST(Support, RowsThatBreakARuleOfTheOtherSideAreOutside) {
   auto generator = stream("rule");
