@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dre/apps/cross_fit.h"
-#include "dre/apps/support.h"
+#include "dre/apps/fixed_columns.h"
 #include "dre/apps/table_warnings.h"
 #include "dre/apps/typed_table.h"
 #include "dre/base/error.h"

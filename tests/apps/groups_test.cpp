@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "dre/apps/support.h"
 #include "tests/apps/numeric_sides.h"
 #include "tests/data/files.h"
 
@@ -12,21 +11,6 @@ namespace dre::testing {
 namespace {
 
 TEST(Groups, WhatOneGroupFixesIsTold) {
-  auto generator = stream("fixed");
-  const int64_t n = 500;
-  const Tensor x = normal({n, 2}, torch::kFloat64, generator);
-  const Tensor noise = normal({n, 1}, torch::kFloat64, generator);
-  const Tensor sum = x.sum(1, true);
-  EXPECT_TRUE(one_fixes_the_other(x, 2 * sum + 1));
-  EXPECT_TRUE(one_fixes_the_other(x, torch::cat({noise, sum}, 1)));
-  EXPECT_TRUE(one_fixes_the_other(torch::cat({noise, x}, 1), x.slice(1, 0, 1).exp()));
-  EXPECT_FALSE(one_fixes_the_other(x, sum + 1e-3 * noise));
-  EXPECT_FALSE(one_fixes_the_other(x, noise));
-  // Two levels are two atoms: what they tell of each other is their entropy.
-  const Tensor level = (noise > 0).to(torch::kFloat64);
-  EXPECT_FALSE(one_fixes_the_other(level, 1 - level));
-  EXPECT_FALSE(one_fixes_the_other(torch::zeros({n, 1}, torch::kFloat64), x));
-
   const Directory directory;
   std::string csv = "a,b,c\n";
   for (int i = 0; i < 60; ++i) csv += text(i * 7 % 60, ",", i * 7 % 60 * 3 + 1, ",", i % 2, "\n");

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "dre/apps/support.h"
 #include "tests/apps/numeric_sides.h"
 #include "tests/data/files.h"
 
@@ -56,50 +55,6 @@ TEST(InformationOfCategories, EndsAtTheirEntropy) {
   const Divergence free = mutual_information(same, quick, silent).information;
   EXPECT_GT(free.value, of_level);
   EXPECT_EQ(free.low, capped.low);
-}
-
-/// What is neither a line nor monotone has no bound all the same.
-TEST(InformationOfFunctions, HasNoBound) {
-  for (const int64_t n : {200, 2000, 20'000}) {
-    auto generator = stream("function", static_cast<uint64_t>(n));
-    const Tensor x = rows(n, 1, 0, generator), other = rows(n, 2, 0, generator);
-    for (const Tensor& y : {x.square(), x.abs(), (3 * x).sin(), x.clamp_min(0), (-x * x).exp()}) {
-      EXPECT_TRUE(one_fixes_the_other(x, y));
-      EXPECT_TRUE(one_fixes_the_other(y, x));
-      EXPECT_TRUE(one_fixes_the_other(torch::cat({other, x}, 1), torch::cat({y, other}, 1)));
-    }
-    EXPECT_TRUE(one_fixes_the_other(other, other.prod(1, true)));
-    const Tensor grid = torch::linspace(-3, 3, n, torch::kFloat64).unsqueeze(1);
-    EXPECT_TRUE(one_fixes_the_other(grid, grid.square()));  // which has every value twice
-  }
-}
-
-TEST(InformationOfFunctions, WithNoiseHasOne) {
-  for (const int64_t n : {200, 2000, 20'000}) {
-    auto generator = stream("noise", static_cast<uint64_t>(n));
-    const Tensor x = rows(n, 1, 0, generator), noise = rows(n, 1, 0, generator);
-    const Tensor cauchy = noise / rows(n, 1, 0, generator), other = rows(n, 2, 0, generator);
-    for (const double rho : {0.99, 0.999, 0.9999})
-      EXPECT_FALSE(one_fixes_the_other(x, rho * x + std::sqrt(1 - rho * rho) * noise)) << rho;
-    for (const Tensor& y : {x.square() + 0.05 * noise, cauchy, x + 0.05 * cauchy,
-                            (10 * noise).exp(), at::where(x > 0, noise + 6, noise)})
-      EXPECT_FALSE(one_fixes_the_other(x, y));
-    EXPECT_FALSE(one_fixes_the_other(other, other.prod(1, true) + 0.05 * noise));
-  }
-}
-
-/// Their entropy bounds it, be the relation as exact as it may.
-TEST(InformationOfFunctions, OfValuesThatRepeatHasOne) {
-  for (const int64_t n : {200, 2000, 20'000}) {
-    auto generator = stream("ties", static_cast<uint64_t>(n));
-    const Tensor x = rows(n, 1, 0, generator), rounded = (100 * x).round() / 100;
-    EXPECT_FALSE(one_fixes_the_other(rounded, rounded.square()));
-    EXPECT_FALSE(one_fixes_the_other(x, rounded.square()));
-    EXPECT_FALSE(one_fixes_the_other((5 * x).round(), x + (5 * x).round()));
-    EXPECT_FALSE(one_fixes_the_other(x, (x > 0).to(torch::kFloat64)));
-    const Tensor level = torch::arange(n).floor_divide(3).to(torch::kFloat64).unsqueeze(1);
-    EXPECT_FALSE(one_fixes_the_other(level.square(), level + 1e-6 * x));
-  }
 }
 
 TEST(InformationOfFunctions, IsToldAsThatOfEqualColumns) {
