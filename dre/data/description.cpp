@@ -1,6 +1,9 @@
 #include "dre/data/description.h"
 
+#include <algorithm>
+
 #include "dre/base/version.h"
+#include "dre/data/checksum.h"
 
 namespace dre {
 namespace {
@@ -23,6 +26,15 @@ nlohmann::json description_of(const TensorFile& file, const std::string& path, c
   return json;
 }
 
+/// Of all tensors, in the order of their names.
+std::string checksum_of(NamedTensors tensors) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const auto& left, const auto& right) { return left.first < right.first; });
+  Checksum checksum;
+  for (const auto& [name, tensor] : tensors) checksum.add(tensor);
+  return checksum.hex();
+}
+
 }  // namespace
 
 void save_described(const std::string& path, const FileKind& kind, nlohmann::json json,
@@ -31,6 +43,7 @@ void save_described(const std::string& path, const FileKind& kind, nlohmann::jso
   json["format_version"] = kind.version;
   json["dre_version"] = version();
   json["torch_version"] = torch_version();
+  json["tensors_crc32"] = checksum_of(tensors);
   save_safetensors(path, {tensors, {{"dre", json.dump()}}});
 }
 
@@ -50,6 +63,9 @@ nlohmann::json read_description(const TensorFile& file, const std::string& path,
   check_data(*given >= 1 && *given <= kind.version, path, " has ", kind.word, " format ",
              given->dump(), ", but this program reads formats 1 to ", kind.version,
              "; use a newer dre");
+  // Files of earlier versions do not have one.
+  if (json.contains("tensors_crc32") && json["tensors_crc32"] != checksum_of(file.tensors))
+    refuse_damaged(path, kind, "its numbers are not those that were written");
   return json;
 }
 

@@ -181,13 +181,15 @@ TEST(ModelFile, CorruptionOfTheHeaderNeverGivesAnythingButADataError) {
   EXPECT_GT(refused, 50);
 }
 
-/// Rewrites a good model after `edit` changed its tensors or its description.
+/// Rewrites a good model, as one without a checksum, after `edit` changed its tensors or its
+/// description.
 std::string edited(const Directory& directory,
                    const std::function<void(TensorFile&, json&)>& edit) {
   const std::string path = directory.path("edited");
   save_model(path, small_estimator());
   TensorFile file = load_safetensors(path);
   json description = json::parse(file.metadata.at("dre"));
+  description.erase("tensors_crc32");
   edit(file, description);
   file.metadata["dre"] = description.dump();
   save_safetensors(path, file);
@@ -213,6 +215,22 @@ TEST(ModelFile, OtherVersionsAndForeignFilesAreToldApart) {
   save_safetensors(directory.path("foreign"), {{{"weight", torch::ones({3})}}, {{"dre", "[1, 2"}}});
   EXPECT_NE(refusal(directory.path("foreign")).find("not a dre model"), std::string::npos);
   refusal(directory.write("text", "age,rate\n1,2\n"));
+}
+
+TEST(ModelFile, OtherNumbersThanWereWrittenAreDamage) {
+  const Directory directory;
+  const std::string path = directory.path("model");
+  save_model(path, small_estimator());
+  TensorFile file = load_safetensors(path);
+  for (auto& [name, tensor] : file.tensors) {
+    const Tensor before = tensor;
+    tensor = tensor + 1;
+    save_safetensors(path, file);
+    EXPECT_NE(refusal(path).find("not those that were written"), std::string::npos) << name;
+    tensor = before;
+  }
+  save_safetensors(path, file);
+  EXPECT_NO_THROW(load_model(path, {}));
 }
 
 TEST(ModelFile, MissingAndWrongPartsAreDamage) {
