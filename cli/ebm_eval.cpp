@@ -4,12 +4,14 @@
 #include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/ebm.h"
+#include "cli/flow_data.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/data/mnist.h"
 #include "dre/energy/anneal.h"
 #include "dre/energy/evaluate.h"
+#include "dre/energy/flow.h"
 
 namespace dre::cli {
 namespace {
@@ -27,7 +29,8 @@ struct EbmEvalConfig {
 
   void visit(OptionVisitor& v) {
     v("model", model, {}, "model file of dre ebm fit");
-    v("data", data, {}, "folder of the MNIST files");
+    v("data", data, {},
+      "folder of the MNIST files; where none is given, DRE_DATA/mnist of the environment");
     v("split", split, {"test", "validation", "train"}, "which images");
     evaluate.visit(v);
     v("anneal", annealed,
@@ -48,6 +51,13 @@ struct EbmEvalConfig {
     const nlohmann::json options = to_json(anneal);
     for (const auto& option : options.items()) idle.push_back(option.key());
     flags.refuse(idle, "--anneal");
+  }
+
+  /// What only the model's file tells.
+  void check_model(const Flags& flags, const EnergyModel& energy) const {
+    dre::check(has_flow(energy) || !flags.overrides().contains("flow-steps"),
+               "--flow-steps does nothing: ", model, " was trained by the objective '",
+               energy.options().objective, "' and has no flow; leave it out");
   }
 };
 
@@ -151,9 +161,11 @@ int eval_ebm_action(int argc, char** argv) {
   CLI::App app("Bits for each dimension of images, by a fitted energy model.", ebm_eval_command);
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
+  config.data = mnist_folder(config.data);
   config.check(flags);
   const Context context = config.machine.context();
   const EnergyFile file = load_energy(config.model, context);
+  config.check_model(flags, *file.model);
   const Tensor all = split_of(load_mnist(config.data), config.split);
   const int64_t rows = config.evaluate.rows > 0 ? config.evaluate.rows : all.size(0);
   check(!config.annealed || rows >= 2, "--anneal needs two images or more; raise --rows");

@@ -7,6 +7,7 @@
 #include "cli/checkpoint.h"
 #include "cli/command.h"
 #include "cli/ebm.h"
+#include "cli/flow_data.h"
 #include "cli/progress_bar.h"
 #include "cli/summary.h"
 #include "dre/base/version.h"
@@ -30,13 +31,24 @@ struct EbmFitConfig {
   Machine machine;
 
   void visit(OptionVisitor& v) {
-    v("data", data, {}, "folder of the MNIST files");
+    v("data", data, {},
+      "folder of the MNIST files; where none is given, DRE_DATA/mnist of the environment");
     v("out", out, {}, "model file to write, model.safetensors");
     v("noise", noise, density_names(), "noise model");
     v("noise-model", noise_model, {},
       "file of a fitted noise model; the Gaussian one is fitted here where none is given");
     fit.visit(v);
     machine.visit(v);
+  }
+
+  void check(const Flags& flags) const {
+    dre::check(!data.empty(), "--data DIR is missing: the folder of the MNIST files");
+    dre::check(!out.empty() && out != "-", "--out FILE is missing: the model to write");
+    fit.check();
+    const std::string& objective = fit.model.objective;
+    if (objective != "velocity")
+      flags.refuse({"levels", "blocks", "pixel-head"}, "--objective velocity");
+    if (objective != "tre") flags.refuse({"bridges", "waymarks"}, "--objective tre");
   }
 };
 
@@ -147,9 +159,8 @@ int fit_ebm_action(int argc, char** argv) {
   app.add_flag("--resume", resume, "go on from OUT.checkpoint of an interrupted fit");
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
-  check(!config.data.empty(), "--data DIR is missing: the folder of the MNIST files");
-  check(!config.out.empty() && config.out != "-", "--out FILE is missing: the model to write");
-  config.fit.check();
+  config.data = mnist_folder(config.data);
+  config.check(flags);
   const std::string log_path = config.out + ".log.jsonl", grid = config.out + ".samples.png";
   check_outputs({config.out, log_path, grid, config.out + ".checkpoint"}, {config.noise_model});
   const Context context = config.machine.context();

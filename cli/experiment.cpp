@@ -1,10 +1,10 @@
 /// dre experiment: the paper's experiments, each with one command.
-#include <cstdlib>
 #include <iostream>
 
 #include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/flags.h"
+#include "cli/flow_data.h"
 #include "cli/output.h"
 #include "cli/processors.h"
 #include "cli/progress_bar.h"
@@ -76,6 +76,9 @@ std::string with_size(const std::string& name, const ExperimentConfig& config) {
 std::string command_line(const std::string& name, const ExperimentConfig& config) {
   std::string out = text("dre experiment run ", name, config.quick ? " --quick" : "");
   if (!config.data.empty()) out += " --data " + shell_word(config.data);
+  if (!config.out.empty()) out += " --out " + shell_word(config.out);
+  if (!config.earlier.empty()) out += " --earlier " + shell_word(config.earlier);
+  if (!config.only.empty()) out += " --only " + shell_word(config.only);
   if (config.seeds > 0) out += text(" --seeds ", config.seeds);
   if (config.sweep) out += " --sweep";
   if (config.minutes > 0) out += text(" --minutes ", config.minutes);
@@ -89,6 +92,7 @@ Written describe_run(const std::string& name, const Experiment& experiment,
                      const RunReport& run) {
   Written out{
       name, experiment.describe(), experiment.summarise(settings, run.results), {}, run.failures};
+  if (config.quick) out.description.title += " (quick run)";
   out.provenance = {
       {"command", command_line(name, config)},
       {"machine", join(std::vector<std::string>(run.machines.begin(), run.machines.end()), "; ")},
@@ -120,12 +124,6 @@ std::string in_format(const std::string& format, const Written& result) {
   return format == "markdown" ? to_markdown(result) : to_text(result);
 }
 
-/// Where the images are: as given, else where the environment says.
-std::string data_folder(const std::string& given) {
-  const char* const shared = std::getenv("DRE_DATA");
-  return !given.empty() || !shared ? given : text(shared, "/mnist");
-}
-
 Settings settings_of(const std::string& name, const Experiment& experiment,
                      const ExperimentConfig& config) {
   Settings settings;
@@ -133,7 +131,7 @@ Settings settings_of(const std::string& name, const Experiment& experiment,
   settings.sweep = config.sweep;
   const int64_t usual = config.quick ? 1 : experiment.describe().seeds;
   settings.seeds = config.seeds > 0 ? config.seeds : usual;
-  settings.data = data_folder(config.data);
+  settings.data = mnist_folder(config.data);
   settings.files = config.out.empty() ? "" : text(config.out, "/", with_size(name, config));
   settings.minutes = config.minutes;
   return settings;

@@ -1,6 +1,9 @@
 /// dre flow: normalised densities. fit, eval, sample.
 #include "cli/flow.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "cli/actions.h"
 #include "cli/command.h"
 #include "cli/flow_data.h"
@@ -45,9 +48,33 @@ struct FlowSampleConfig {
       "what to write: .npy, .csv or .tsv for rows, of images their logits; .png for a grid of "
       "images");
     v("count", count, at_least(1), "how many");
-    v("height", height, at_least(1), "png: rows of an image");
+    v("height", height, at_least(1),
+      "png: rows of an image; of a density of a table it must be given");
     v("columns", columns, at_least(1), "png: images in a row of the grid");
     machine.visit(v);
+  }
+
+  bool images() const { return has_ending(out, ".png"); }
+
+  void check(const Flags& flags) const {
+    dre::check(!out.empty(), "--out FILE is missing: where the samples are to be written");
+    check_outputs({out}, {model});
+    if (images()) return;
+    check_table_format(out);
+    flags.refuse({"height", "columns"}, "--out FILE.png");
+  }
+
+  /// Whether samples of this density are images; `names` of its columns, where it is a table's.
+  void check_density(const Density& density, const std::vector<std::string>& names,
+                     bool height_is_given) const {
+    if (!images()) return;
+    dre::check(names.empty() || height_is_given, model, " is a density of a table's columns, ",
+               names.front(), density.dimension() > 1 ? ", ..." : "",
+               ", and not of images; write rows, --out FILE.csv, or where they are logits of "
+               "pixels say how many rows an image has, --height N");
+    dre::check(density.dimension() % height == 0, model, " is a density of ", density.dimension(),
+               " columns, which do not make images of ", height,
+               " rows; give another --height, or write rows, --out FILE.csv");
   }
 };
 
@@ -63,7 +90,7 @@ int eval(int argc, char** argv) {
   CLI::App app("Bits per dimension of MNIST's test images or of a table's rows.", who);
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
-  config.source.check();
+  config.source.settle();
   Context context = config.machine.context();
   context.dtype = config.source.precision();
   const auto [density, record] = read_density(config.model, context);
@@ -92,36 +119,94 @@ int eval(int argc, char** argv) {
   return exit_fine;
 }
 
-void write_rows(const std::string& path, const Tensor& rows, std::vector<std::string> names) {
-  if (names.empty())
-    for (int64_t i = 0; i < rows.size(1); ++i) names.push_back(text("x", i));
-  const auto writer = open_writer(path, names);
-  writer->write(rows.to(torch::kCPU, torch::kFloat64));
-  writer->finish();
+/// Where samples go, a block at a time; without finish() no file is left.
+class SampleSink {
+ public:
+  virtual ~SampleSink() = default;
+  virtual void add(const Tensor& x) = 0;
+  virtual void finish() = 0;
+};
+
+class RowSink final : public SampleSink {
+ public:
+  RowSink(const std::string& path, std::vector<std::string> names, int64_t dimension) {
+    if (names.empty())
+      for (int64_t i = 0; i < dimension; ++i) names.push_back(text("x", i));
+    writer_ = open_writer(path, names);
+  }
+  void add(const Tensor& x) override { writer_->write(x.to(torch::kCPU, torch::kFloat64)); }
+  void finish() override { writer_->finish(); }
+
+ private:
+  std::unique_ptr<TableWriter> writer_;
+};
+
+class GridSink final : public SampleSink {
+ public:
+  explicit GridSink(const FlowSampleConfig& config) : config_(config) {}
+  void add(const Tensor& x) override { pixels_.push_back(to_pixels(x).to(torch::kCPU)); }
+  void finish() override {
+    save_png(config_.out, image_grid(at::cat(pixels_), config_.height, config_.columns));
+  }
+
+ private:
+  const FlowSampleConfig& config_;
+  std::vector<Tensor> pixels_;
+};
+
+std::unique_ptr<SampleSink> open_sink(const FlowSampleConfig& config, int64_t dimension,
+                                      const std::vector<std::string>& names) {
+  if (config.images()) return std::make_unique<GridSink>(config);
+  return std::make_unique<RowSink>(config.out, names, dimension);
+}
+
+/// False where a stop was asked for. On the CPU blocks are so small that it does not wait long.
+bool draw_samples(const Density& density, const FlowSampleConfig& config, at::Generator& generator,
+                  SampleSink& sink, Progress& progress) {
+  // Multiples of 16 numbers: at::randn then draws on the CPU what it would draw at once.
+  const int64_t block = density.options().device().is_cpu() ? 192 : 1024;
+  progress.begin("drawing", config.count);
+  for (int64_t done = 0; done < config.count;) {
+    if (progress.stop_requested()) return false;
+    const Tensor x = density.sample(std::min(block, config.count - done), generator);
+    if (!at::isfinite(x).all().item<bool>())
+      fail(Error::Kind::numerical, config.model,
+           " gives samples that are no finite numbers; no file was written. Is it damaged?");
+    sink.add(x);
+    progress.advance(done += x.size(0), "");
+  }
+  progress.end();
+  return !progress.stop_requested();
 }
 
 int sample(int argc, char** argv) {
+  const char* const who = "dre flow sample";
   FlowSampleConfig config;
   RunFlags run;
-  CLI::App app("Draws from a fitted density.", "dre flow sample");
+  CLI::App app("Draws from a fitted density.", who);
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
-  check(!config.out.empty(), "--out FILE is missing: where the samples are to be written");
-  check_outputs({config.out}, {config.model});
-  const bool images = has_ending(config.out, ".png");
-  if (!images) check_table_format(config.out);
+  config.check(flags);
   Context context = config.machine.context();
-  context.dtype = images ? torch::kFloat32 : torch::kFloat64;
+  context.dtype = config.images() ? torch::kFloat32 : torch::kFloat64;
   const auto [density, record] = read_density(config.model, context);
+  const std::vector<std::string> names = fitted_columns(record);
+  config.check_density(
+      *density, names,
+      flags.overrides().contains("height") || read_config(run.config).contains("height"));
+  ProgressBar progress(who, run.quiet);
+  const StopSignals signals;
   auto generator = context.device_generator("samples");
-  const Tensor x = density->sample(config.count, generator);
-  if (!at::isfinite(x).all().item<bool>())
-    fail(Error::Kind::numerical, config.model,
-         " gives samples that are no finite numbers; nothing was written. Is the file damaged?");
-  if (images)
-    save_png(config.out, image_grid(to_pixels(x), config.height, config.columns));
-  else
-    write_rows(config.out, x, fitted_columns(record));
+  const auto sink = open_sink(config, density->dimension(), names);
+  if (!draw_samples(*density, config, generator, *sink, progress))
+    return progress.interrupted("no file was written");
+  sink->finish();
+  if (config.out == "-") return exit_fine;  // the rows are the result
+  const char* const kind = config.images() ? "images" : "rows";
+  const nlohmann::json json = {{kind, config.count}, {"file", config.out}};
+  print_result(run.format == "json"
+                   ? json.dump(2) + "\n"
+                   : summary_line(kind, text(config.count)) + summary_line("file", config.out));
   return exit_fine;
 }
 

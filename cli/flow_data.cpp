@@ -1,6 +1,7 @@
 #include "cli/flow_data.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "cli/output.h"
 #include "cli/summary.h"
@@ -29,12 +30,20 @@ bool nameless(const std::vector<std::string>& columns) {
 
 }  // namespace
 
+std::string mnist_folder(const std::string& given) {
+  const char* const shared = std::getenv("DRE_DATA");
+  return !given.empty() || !shared ? given : text(shared, "/mnist");
+}
+
 void FlowSource::visit(OptionVisitor& v) {
-  v("data", data, {}, "folder of the MNIST files; see dre data mnist");
+  v("data", data, {},
+    "folder of the MNIST files, see dre data mnist; where neither it nor --input is given, "
+    "DRE_DATA/mnist of the environment");
   v("input", input, {}, "or a table of numbers: .npy, .npz, .csv");
 }
 
-void FlowSource::check() const {
+void FlowSource::settle() {
+  if (input.empty()) data = mnist_folder(data);
   dre::check(data.empty() != input.empty(),
              "give either --data DIR, the folder of the MNIST files, or --input FILE, a table");
 }

@@ -7,13 +7,18 @@
 
 namespace dre::cli {
 
+/// Folder of the MNIST files: as given, else that of the environment, DRE_DATA/mnist; empty where
+/// there is neither.
+std::string mnist_folder(const std::string& given);
+
 struct FlowSource {
   std::string data, input;
 
   void visit(OptionVisitor& v);
 
-  /// Usage error unless exactly one of the two is given.
-  void check() const;
+  /// The folder of the environment where neither is given; usage error unless it then is exactly
+  /// one of the two.
+  void settle();
 
   /// Single precision for images; double for a table, whose columns may be far from zero or of
   /// very different sizes.

@@ -53,6 +53,19 @@ struct FlowFitConfig {
     machine.visit(v);
   }
 
+  /// Usage error for options of another density.
+  void check(const Flags& flags) const {
+    if (density != "gaussian") return flags.refuse({"draws"}, "--density gaussian");
+    nlohmann::json idle = {{"minutes", 0}, {"look-rows", 0}};
+    FlowOptions recipe = flow;
+    ToJson visitor(idle);
+    recipe.visit_recipe(visitor);
+    idle.update(to_json(train));
+    Names names;
+    for (const auto& option : idle.items()) names.push_back(option.key());
+    flags.refuse(names, text("--density ", join(flow_names(), " or ")));
+  }
+
   /// What decides the result, for the record and for who may go on from a checkpoint.
   nlohmann::json deciding() const {
     FlowOptions recipe = flow;
@@ -200,7 +213,6 @@ int end_of(const Fitted& fitted, const FlowFitConfig& config, const CheckpointFi
 int run(const FlowFitArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const FlowFitConfig& config = arguments.config;
-  config.source.check();
   check(!config.out.empty() && config.out != "-", "--out FILE is missing: the density to write");
   check_outputs({config.out}, {config.source.input});
   Context context = config.machine.context();
@@ -261,6 +273,8 @@ int fit_flow_action(int argc, char** argv) {
     if (contains(flow_names(), density)) config.train = flow_train_options(density);
   };
   if (!read_arguments(app, flags, config, arguments.run, argc, argv, defaults)) return exit_fine;
+  config.source.settle();
+  config.check(flags);
   return run(arguments);
 }
 

@@ -9,6 +9,7 @@ namespace dre::testing {
 namespace {
 
 TEST(Ebm, SaysWhatIsMissing) {
+  const Variable data("DRE_DATA", "");
   const Directory directory;
   const auto complaint = [&](const Arguments& arguments) {
     const Outcome outcome = run_tool(directory, Arguments{"ebm"} + arguments);
@@ -22,6 +23,18 @@ TEST(Ebm, SaysWhatIsMissing) {
             std::string::npos);
   EXPECT_NE(complaint({"eval", "--data", "x"}).find("--model FILE is missing"), std::string::npos);
   EXPECT_NE(complaint({"fit", "--objective", "magic"}).find("velocity"), std::string::npos);
+}
+
+TEST(Ebm, TheEnvironmentSaysWhereImagesAre) {
+  const Variable data("DRE_DATA", "nowhere");
+  const Directory directory;
+  const Arguments fit = {"ebm", "fit", "--out", "m"};
+  expect_contains(run_tool(directory, fit).err, {"nowhere/mnist"});
+  expect_contains(run_tool(directory, fit + Arguments{"--data", "given"}).err,
+                  {"given is not a directory"});
+  const Outcome eval = run_tool(directory, {"ebm", "eval", "--model", "missing"});
+  EXPECT_EQ(eval.code, 3) << eval.err;
+  expect_contains(eval.err, {"missing"});
 }
 
 TEST(Ebm, ListsItsFlags) {
@@ -163,6 +176,10 @@ TEST(Ebm, AFitThatGoesOnKeepsItsEarlierLooks) {
   expect_contains(by_flow.err, {"'nce'", "--by ais"});
   expect_fine(run_tool(directory, sample + Arguments{"--by", "ais", "--anneal-steps", "2",
                                                      "--leapfrogs", "1", "--pilot-steps", "1"}));
+  const Outcome flow_steps = run_tool(
+      directory, {"ebm", "eval", "--model", "m", "--data", "nowhere", "--flow-steps", "2"});
+  EXPECT_EQ(flow_steps.code, 2);
+  expect_contains(flow_steps.err, {"--flow-steps", "'nce'", "no flow"});
 }
 
 TEST(Ebm, RefusesOptionsThatWouldDoNothing) {
@@ -179,6 +196,20 @@ TEST(Ebm, RefusesOptionsThatWouldDoNothing) {
   expect_contains(refused("sample", {"--anneal-steps", "5"}), {"--anneal-steps", "--by ais"});
   expect_contains(refused("sample", {"--by", "ais", "--flow-steps", "5"}),
                   {"--flow-steps", "--by flow"});
+  const auto refused_fit = [&](const std::string& objective, const Arguments& more) {
+    const Outcome outcome = run_tool(directory, Arguments{"ebm", "fit", "--data", "nowhere",
+                                                          "--out", "m", "--objective", objective} +
+                                                    more);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    return outcome.err;
+  };
+  for (const std::string objective : {"time", "joint", "conditional", "nce", "tre"})
+    for (const Arguments& option :
+         {Arguments{"--levels", "2"}, Arguments{"--blocks", "1"}, Arguments{"--no-pixel-head"}})
+      expect_contains(refused_fit(objective, option), {option[0], "--objective velocity"});
+  for (const std::string objective : {"velocity", "time", "joint", "conditional", "nce"})
+    for (const Arguments& option : {Arguments{"--bridges", "2"}, Arguments{"--waymarks", "angles"}})
+      expect_contains(refused_fit(objective, option), {option[0], "--objective tre"});
   // What --print-config prints holds all of them, and can be given back.
   directory.write("all.json", run_tool(directory, {"ebm", "sample", "--print-config"}).out);
   const Outcome given = run_tool(

