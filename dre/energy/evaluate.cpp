@@ -136,11 +136,11 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
   if (model.meets()) report.noise_half = mean_of(bits_of(&Block::by_noise_half) - noise);
   if (has_arc(model)) report.arc = mean_of(bits_of(&Block::by_arc));
   if (!has_flow(model)) return report;
-  const Tensor by_probe = bits_of(&Block::by_probe);
+  const Tensor by_variance = bits_of(&Block::by_variance);
   report.direct_exact = mean_of(bits_of(&Block::direct_by_probe));
-  report.flow = mean_of(by_probe);
-  report.flow_by_variance = mean_of(bits_of(&Block::by_variance));
-  report.disagreement = mean_of((corrected - by_probe).abs());
+  report.flow = mean_of(bits_of(&Block::by_probe));
+  report.flow_by_variance = mean_of(by_variance);
+  report.disagreement = mean_of((corrected - by_variance).abs());
   report.flow_evaluations = blocks.front().flow_evaluations;
   return report;
 }

@@ -21,7 +21,9 @@ struct EnergyReport {
   Measured direct_exact;       ///< direct by the exact divergence; NaN for models without a flow
   Measured arc;  ///< along an arc to a draw of N(0, I), not corrected; NaN for models without arcs
   Measured flow_by_variance, flow;  ///< NaN for models without a flow
-  Measured disagreement;            ///< |corrected - flow by probe| of an image
+  /// |corrected - flow by variance| of an image: the same scores along two paths, without the noise
+  /// of a probe.
+  Measured disagreement;
   Measured noise_half;  ///< where two bridges meet, else NaN: bits of the noise model by the half
                         ///< that leads to it, less its own
   int64_t direct_evaluations = 0, flow_evaluations = 0;  ///< of the network, for an image

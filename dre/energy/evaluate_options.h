@@ -18,7 +18,7 @@ struct EnergyEvaluateOptions {
       "Gauss-Legendre nodes of the integral over time, between images on each side");
     v("flow-steps", flow_steps, at_least(1),
       "Runge-Kutta steps of the flow, four evaluations each, between images on each side");
-    v("rows", rows, at_least(0), "images that are looked at; 0: all");
+    v("rows", rows, at_least(0), "images that are looked at, the first ones; 0: all");
     v("rows-at-once", rows_at_once, at_least(1),
       "images that go through the network together; on the CPU at most 20");
     v("half", half,

@@ -297,7 +297,7 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
   v("half", half, "convolutions in bfloat16, where there is CUDA");
   v("graph", graph, "record the step as a graph and replay it, where there is CUDA");
   v("look-rows", looks.rows, at_least(2),
-    "validation images that are looked at while training runs");
+    "validation images that are looked at while training runs, the first ones");
   v("look-samples", look_samples, at_least(1), "images drawn at each look, where there is a flow");
 }
 

@@ -106,11 +106,12 @@ report::Table paper_table(const Settings& settings, const Results& results) {
 }
 
 report::Table velocity_table(const Settings& settings, const Results& results) {
-  report::Table table{"Velocity moments by every estimator, bits per dimension",
-                      {"model", "direct", "corrected", "direct, exact divergence", "along arcs",
-                       "flow, variance head", "flow, exact divergence", raise_name, ais_name,
-                       "|corrected − flow| of an image", "error of the noise model's half"},
-                      {}};
+  report::Table table{
+      "Velocity moments by every estimator, bits per dimension",
+      {"model", "direct", "corrected", "direct, exact divergence", "along arcs",
+       "flow, variance head", "flow, exact divergence", raise_name, ais_name,
+       "|corrected − flow, variance head| of an image", "error of the noise model's half"},
+      {}};
   for (const FitPlan& plan : fit_plans(settings)) {
     if (!has_flow(plan)) continue;
     const auto cell = [&](const char* field) {
@@ -166,8 +167,8 @@ report::Table anneal_table(const Settings& settings, const Results& results) {
       any.evaluate.nodes,
       " nodes, to which AIS and RAISE refer, and direct bits of a full run, is from that with "
       "twice as many: root "
-      "mean square over images, and mean; where it is positive, they come out too low, by 0.0018 "
-      "bits for each nat.");
+      "mean square over images, and mean; where it is positive, direct bits come out too low, by "
+      "0.0018 for each nat. AIS and RAISE are normalised, so that its mean drops out.");
   return table;
 }
 
@@ -224,8 +225,8 @@ report::Chart disagreement_chart(const Settings& settings, const Results& result
                         {"bits", look["disagreement"]["value"]},
                         {"model", title(plan)}});
   return {"Disagreement between the paths while training runs",
-          "Mean of |direct − flow| over validation images, in bits per dimension; an exact score "
-          "would have none.",
+          "Mean of |direct − flow| over validation images, in bits per dimension, both by the "
+          "variance head; an exact score would have none.",
           report::chart_spec(
               data, {report::layer({{"type", "line"}, {"point", true}},
                                    {{"x", report::quantity("minutes", "minutes of training")},

@@ -123,15 +123,17 @@ TEST(EnergyFlows, BlocksAreSmallOnTheCpuAndNoiseIsDrawnAsBefore) {
   const Logits logits = dequantise(set.validation, same, torch::kFloat64);
   const Moved y = set.model->space().enter(logits.x);
   const Tensor probes = random_signs(logits.x.sizes(), logits.x.options(), same);
-  const Tensor flow = flow_density(*set.model, y.point, probes, 2, silent)->by_probe;
+  const auto along_flow = flow_density(*set.model, y.point, probes, 2, silent);
   const Tensor direct =
       set.model->space().noise_log_prob(y.point) + energy_log_ratio(*set.model, y.point, 4);
   const auto bits = [&](const Tensor& log_prob) {
     return mean_of(bits_per_dimension(log_prob + y.log_determinant, logits.log_determinant, 16))
         .value;
   };
-  EXPECT_NEAR(report.flow.value, bits(flow), 1e-9);
+  EXPECT_NEAR(report.flow.value, bits(along_flow->by_probe), 1e-9);
   EXPECT_NEAR(report.corrected.value, bits(direct), 1e-9);
+  const Tensor apart = (direct - along_flow->by_variance).abs() / nats_of_a_bit(16);
+  EXPECT_NEAR(report.disagreement.value, apart.mean().item<double>(), 1e-9);
 }
 
 /// The same of the correction, whose points are drawn along the bridge.
