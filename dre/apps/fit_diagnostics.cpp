@@ -12,7 +12,7 @@ namespace {
 /// Log-ratios are of the rows held out; for counting, which asks no model, all rows have a say.
 double outside(const Tensor& log_ratio, const Samples& held_out, const Samples& side,
                const Samples& other, const Encoding& encoding) {
-  const Tensor beyond = beyond_range(side, other, encoding).to(torch::kFloat64);
+  const Tensor beyond = without_counterpart(side, other, encoding).to(torch::kFloat64);
   return std::max(share_outside(log_ratio, held_out, other, encoding),
                   as_share(weighted_mean(beyond, side.weights())));
 }

@@ -57,17 +57,15 @@ std::vector<Tensor> known_values(const Samples& side, const Encoding& encoding) 
 
 Tensor known(const Tensor& column) { return column.masked_select(column.isnan().logical_not()); }
 
-/// Tells how many rows of one side are too many to be beyond the others by chance: of n rows a side
-/// that have a value, so many at one end of a column belong to one side by chance only: (n0 /
-/// n)^count, in as many tries as there are ends.
+/// Tells how many rows of one side are too many to be beyond the others by chance: in a place where
+/// `share` of the rows should be of the other side, so many belong to one side by chance only:
+/// (1 - share)^count, in as many tries as there are ends.
 class TooMany {
  public:
   /// counts: [n] bool, the rows with a value and a weight.
-  TooMany(Tensor counts, double other_rows, size_t columns) : counts_(std::move(counts)) {
-    const auto n = counts_.sum().item<double>();
-    needed_ =
-        std::log(chance / (2.0 * static_cast<double>(columns))) / std::log(n / (n + other_rows));
-  }
+  TooMany(Tensor counts, double share, size_t columns)
+      : counts_(std::move(counts)),
+        needed_(std::log(chance / (2.0 * static_cast<double>(columns))) / std::log1p(-share)) {}
 
   bool operator()(const Tensor& rows) const {
     const double found = rows.logical_and(counts_).sum().item<double>();
@@ -79,26 +77,50 @@ class TooMany {
   double needed_;
 };
 
+/// The share of the other side among the values of both.
+double share_of(double own, double others) { return others / (own + others); }
+
+/// The same above the tenth largest of the other side's values, up to the largest: what it would be
+/// beyond that, were it no end. own, others: [n] without NaN.
+double share_near_end(const Tensor& own, const Tensor& others) {
+  constexpr int64_t nearest = 10;
+  const Tensor largest =
+      std::get<0>(others.topk(std::min(nearest, others.size(0)), 0, /*largest=*/true));
+  const Tensor from = largest[-1], to = largest[0];
+  return share_of(((own >= from).logical_and(own <= to)).sum().item<double>(),
+                  (others >= from).sum().item<double>());
+}
+
 struct Beyond {
   Tensor rows;  ///< [n] bool
   int64_t ends;
 };
 
+/// What rows beyond an end are held against: equal laws, which any difference refutes, or the odds
+/// of the sides near that end, which only an end refutes.
+enum class Against { equal_laws, odds_nearby };
+
 /// own, others: a tensor a column, NaN where there is no value.
 Beyond beyond(const Samples& side, const std::vector<Tensor>& own,
-              const std::vector<Tensor>& others) {
+              const std::vector<Tensor>& others, Against against) {
   Beyond found{torch::zeros({side.rows()}, torch::kBool), 0};
-  const Tensor counts = side.weights() > 0;
   for (size_t j = 0; j < own.size(); ++j) {
     const Tensor there = known(others[j]);
     if (there.size(0) == 0) continue;  // that there is none is told by an indicator
-    const TooMany too_many(counts.logical_and(own[j].isnan().logical_not()),
-                           static_cast<double>(there.size(0)), own.size());
-    for (const Tensor& out : {own[j] > there.max(), own[j] < there.min()})
-      if (too_many(out)) {
+    const Tensor counts = (side.weights() > 0).logical_and(own[j].isnan().logical_not());
+    const Tensor here = own[j].masked_select(counts);
+    const double share =
+        share_of(static_cast<double>(here.size(0)), static_cast<double>(there.size(0)));
+    for (const double sign : {1.0, -1.0}) {
+      const Tensor out = sign * own[j] > (sign * there).max();
+      const double expected = against == Against::equal_laws
+                                  ? share
+                                  : std::min(share, share_near_end(sign * here, sign * there));
+      if (TooMany(counts, expected, own.size())(out)) {
         found.rows.logical_or_(out);
         ++found.ends;
       }
+    }
   }
   return found;
 }
@@ -110,7 +132,9 @@ Beyond rule_breakers(const Samples& side, const Samples& others, const Encoding&
   if (own.empty()) return found;
   const Tensor off = off_planes(torch::stack(own, 1), torch::stack(there, 1));
   if (off.size(1) == 0) return found;
-  const TooMany too_many(side.weights() > 0, static_cast<double>(others.rows()),
+  const Tensor counts = side.weights() > 0;
+  const TooMany too_many(counts,
+                         share_of(counts.sum().item<double>(), static_cast<double>(others.rows())),
                          static_cast<size_t>(off.size(1)));
   for (const Tensor& out : off.unbind(1))
     if (too_many(out)) {
@@ -118,6 +142,19 @@ Beyond rule_breakers(const Samples& side, const Samples& others, const Encoding&
       ++found.ends;
     }
   return found;
+}
+
+/// Rows with levels, point masses or missing cells that the others never have.
+Beyond by_level(const Samples& side, const Samples& others, const Encoding& encoding) {
+  return beyond(side, indicators(side, encoding), indicators(others, encoding),
+                Against::equal_laws);
+}
+
+Tensor rows_beyond(const Samples& side, const Samples& others, const Encoding& encoding,
+                   Against against) {
+  return beyond(side, known_values(side, encoding), known_values(others, encoding), against)
+      .rows.logical_or(by_level(side, others, encoding).rows)
+      .logical_or(rule_breakers(side, others, encoding).rows);
 }
 
 /// Whether values repeat, five times and more on average, so that others are not to be expected.
@@ -132,7 +169,8 @@ bool has_own_values(const Tensor& own, const Tensor& others, size_t columns) {
   if (own.size(0) == 0 || others.size(0) == 0) return false;
   const Tensor first = others[0];
   if ((others == first).all().item<bool>())
-    return TooMany(torch::ones_like(own, torch::kBool), static_cast<double>(others.size(0)),
+    return TooMany(torch::ones_like(own, torch::kBool),
+                   share_of(static_cast<double>(own.size(0)), static_cast<double>(others.size(0))),
                    columns)(own != first);
   const Tensor here = std::get<0>(at::_unique(own)), there = std::get<0>(at::_unique(others));
   return repeat(own, here) && repeat(others, there) && !at::isin(here, there).any().item<bool>();
@@ -150,8 +188,8 @@ std::vector<Warning> outside(double share, const char* whose, const char* other)
 
 double share_outside(const Tensor& log_ratio, const Samples& side, const Samples& other,
                      const Encoding& encoding) {
-  const Tensor out =
-      (log_ratio > std::log(effective_size(other))).logical_or(beyond_range(side, other, encoding));
+  const Tensor out = (log_ratio > std::log(effective_size(other)))
+                         .logical_or(without_counterpart(side, other, encoding));
   return as_share(weighted_mean(out.to(torch::kFloat64), side.weights()));
 }
 
@@ -171,19 +209,18 @@ std::vector<Warning> judge_support(const Support& support) {
 }
 
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding) {
-  const Samples others = other.positive();
-  const Beyond by_value =
-      beyond(side, known_values(side, encoding), known_values(others, encoding));
-  const Beyond by_level = beyond(side, indicators(side, encoding), indicators(others, encoding));
-  return by_value.rows.logical_or(by_level.rows)
-      .logical_or(rule_breakers(side, others, encoding).rows);
+  return rows_beyond(side, other.positive(), encoding, Against::equal_laws);
+}
+
+Tensor without_counterpart(const Samples& side, const Samples& other, const Encoding& encoding) {
+  return rows_beyond(side, other.positive(), encoding, Against::odds_nearby);
 }
 
 BeyondRange count_beyond_range(const Samples& side, const Samples& other,
                                const Encoding& encoding) {
   const Samples others = other.positive();
-  const Beyond by_value =
-      beyond(side, known_values(side, encoding), known_values(others, encoding));
+  const Beyond by_value = beyond(side, known_values(side, encoding), known_values(others, encoding),
+                                 Against::equal_laws);
   const Beyond by_rule = rule_breakers(side, others, encoding);
   const Tensor rows = by_value.rows.logical_or(by_rule.rows);
   return {as_share(weighted_mean(rows.to(torch::kFloat64), side.weights())), effective_size(side),
@@ -192,8 +229,7 @@ BeyondRange count_beyond_range(const Samples& side, const Samples& other,
 
 bool has_own_levels(const Samples& side, const Samples& other, const Encoding& encoding) {
   const Samples some = side.positive(), others = other.positive();
-  if (beyond(some, indicators(some, encoding), indicators(others, encoding)).ends > 0 ||
-      rule_breakers(some, others, encoding).ends > 0)
+  if (by_level(some, others, encoding).ends > 0 || rule_breakers(some, others, encoding).ends > 0)
     return true;
   const std::vector<Tensor> own = known_values(some, encoding);
   const std::vector<Tensor> there = known_values(others, encoding);

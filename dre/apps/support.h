@@ -11,7 +11,7 @@
 namespace dre {
 
 /// Rows of one side where the other would need more rows than it has to show one (log r > log of
-/// its rows), or that lie beyond its range in a column, where more do than chance can explain.
+/// its rows), or that lie beyond where it ends in a column, see without_counterpart().
 struct Support {
   double numerator_outside = 0;    ///< share of the numerator's rows
   double denominator_outside = 0;  ///< share of the denominator's rows
@@ -34,11 +34,16 @@ double share_outside(const Tensor& log_ratio, const Samples& side, const Samples
 
 std::vector<Warning> judge_support(const Support& support);
 
-/// Rows of `side` with a value beyond those of `other`, or with a level, a point mass or a
-/// missing cell that it never has, or that break a linear rule which all its rows keep
-/// (data/planes); where so many do that chance would do it in one of ten thousand tables, by each
-/// of the three. [n] bool
+/// Rows of `side` with a value beyond those of `other`, or with a level, a point mass or a missing
+/// cell that it never has, or that break a linear rule which all its rows keep (data/planes); where
+/// so many do that chance would do it in one of ten thousand tables of equal laws, by each of the
+/// three. [n] bool
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding);
+
+/// The same where the laws may differ: values beyond those of `other` count where so many are no
+/// chance at the odds of the sides near its last ones either, so that it ends there. Of a shifted
+/// Gaussian the largest rows are just rare on the other side.
+Tensor without_counterpart(const Samples& side, const Samples& other, const Encoding& encoding);
 
 /// That equal laws have such rows on either side, where no row has a weight.
 constexpr double chance_of_beyond = 6e-4;

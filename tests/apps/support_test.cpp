@@ -57,6 +57,7 @@ TEST(Support, MissingValuesAreNoneThatASideHas) {
   const Samples many = side(normal({300}, torch::kFloat64, generator) + 2);
   const Samples few = side(normal({12}, torch::kFloat64, generator) + 2);
   EXPECT_FALSE(beyond_range(many, few, encoding).any().item<bool>());
+  EXPECT_FALSE(without_counterpart(many, few, encoding).any().item<bool>());
   const Samples far = side(normal({300}, torch::kFloat64, generator) + 9);
   EXPECT_GT(beyond_range(far, few, encoding).sum().item<int64_t>(), 290);
 }
@@ -79,6 +80,30 @@ TEST(Support, RowsThatBreakARuleOfTheOtherSideAreOutside) {
   EXPECT_FALSE(has_own_levels(strict, loose, encoding));
   EXPECT_FALSE(has_own_levels(with_sum(4), strict, encoding));  // chance
   EXPECT_FALSE(has_own_levels(with_sum(0), strict, encoding));
+}
+
+/// Beyond the last value of the other side are rows of any shifted or somewhat wider law; only
+/// where a side ends do they lack a counterpart.
+TEST(Support, RareValuesAreNotWithoutACounterpart) {
+  const Encoding encoding(Strings{"x0"});
+  const auto outside = [&](const Tensor& own, const Tensor& other) {
+    return without_counterpart(column_of(own), column_of(other), encoding).sum().item<int64_t>();
+  };
+  int taken_for_ends = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    auto generator = stream("tails", seed);
+    const auto draw = [&] { return normal({1000}, torch::kFloat64, generator); };
+    const Tensor usual = draw();
+    for (const Tensor& other_law : {draw() + 1, 1.3 * draw()})
+      taken_for_ends += outside(other_law, usual) > 0;
+    Tensor with_outliers = draw();
+    with_outliers.slice(0, 0, 40).add_(30);
+    EXPECT_GE(outside(with_outliers, usual), 40) << seed;
+    const auto flat = [&] { return uniform({1000}, torch::kFloat64, generator); };
+    const Tensor other = flat();
+    EXPECT_NEAR(static_cast<double>(outside(flat() + 0.3, other)), 300, 70) << seed;
+  }
+  EXPECT_LE(taken_for_ends, 4);  // of 200; held against equal laws, 81
 }
 
 TEST(Support, RowsBeyondARangeAreCountedByWeightAndEnds) {
