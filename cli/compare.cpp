@@ -33,8 +33,9 @@ struct CompareConfig {
   void visit(OptionVisitor& v) {
     sides.visit(v);
     static const std::string conditions = text(
-        "conditions such as 'kl > 0.1' that make the exit code 5; a number that could not be "
-        "computed counts as failed; on ",
+        "conditions such as 'kl > 0.1' or 'p_value < 0.01 and tv >= 0.05' that make the exit code "
+        "5; of several, by commas or flags, one is enough; a number that could not be computed "
+        "counts as failed; on ",
         join(Gate::names()));
     v("fail-if", fail_if, conditions.c_str());
     v("output", output, {},
@@ -48,8 +49,8 @@ struct CompareConfig {
 
 std::string interval(const Divergence& found, const char* unit) {
   if (std::isnan(found.value))
-    return std::isnan(found.low) ? "not finite"
-                                 : text("not finite, at least ", short_number(found.low), unit);
+    return !(found.low > 0) ? "not finite"
+                            : text("not finite, at least ", short_number(found.low), unit);
   return text(short_number(found.value), " [", short_number(found.low), ", ",
               short_number(found.high), "]", unit);
 }

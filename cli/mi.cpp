@@ -45,7 +45,7 @@ std::string as_text(const MutualInformation& found, const Groups& groups, const 
           ? ""
           : summary_line("bound", text(short_number(scale * groups.entropy), " ", config.unit,
                                        ", the entropy of a group of categories alone"));
-  return summary_line("x", listed(groups.x_names)) + summary_line("y", listed(groups.y_names)) +
+  return summary_line("x", listed(groups.x_columns)) + summary_line("y", listed(groups.y_columns)) +
          summary_line("rows", text(found.rows)) +
          summary_line("information",
                       text(short_number(scale * d.value), " [", short_number(scale * d.low), ", ",
@@ -59,8 +59,8 @@ std::string as_json(const MutualInformation& found, const Groups& groups, const 
   const Divergence& d = found.information;
   const nlohmann::json json = {{"schema", "dre-mi"},
                                {"schema_version", 1},
-                               {"x", groups.x_names},
-                               {"y", groups.y_names},
+                               {"x", groups.x_columns},
+                               {"y", groups.y_columns},
                                {"rows", found.rows},
                                {"unit", config.unit},
                                {"level", found.level},

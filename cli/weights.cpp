@@ -53,6 +53,9 @@ int run(const WeightsConfig& config, const RunFlags& flags) {
   config.processors.set_up();
   check_outputs({config.output, config.report}, config.sides.files());
   check_table_format(config.output);
+  const bool json = flags.format == "json";
+  check(!json || config.output != "-",
+        "--format json is about what --output FILE gets; standard output has the weights");
   device_by_name(config.weights.fit.device);
   ProgressBar progress(weights_command, flags.quiet);
   const Sides sides = load_sides(config.sides, config.weights.fit.seed);
@@ -64,7 +67,9 @@ int run(const WeightsConfig& config, const RunFlags& flags) {
   progress.warn(result.warnings);
   write_weights(config.output, result);
   if (!config.report.empty()) write_page(config.report, report::weights_page(result), progress);
-  if (!flags.quiet)
+  if (json)
+    print_result(to_json(result).dump(2) + "\n");
+  else if (!flags.quiet)
     std::cerr << summary_line("weights", text("r = numerator / denominator on the denominator's ",
                                               result.weight.size(0), " rows, ", result.how))
               << summary_line("quality", weight_text(result.check))
@@ -88,6 +93,7 @@ int run_weights(int argc, char** argv) {
   flags.title("Weights");
   config.visit(flags);
   run_flags.add_config(app);
+  run_flags.add_format(app);
   run_flags.add_quiet(app);
   if (!settle(config, app, flags, run_flags, argc, argv)) return exit_fine;
   return run(config, run_flags);

@@ -234,4 +234,19 @@ std::vector<ColumnEffect> column_effects(const Samples& numerator, const Samples
   return effects;
 }
 
+nlohmann::json to_json(const std::vector<ColumnEffect>& effects) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& effect : effects)
+    out.push_back({{"name", effect.name},
+                   {"kind", effect.kind},
+                   {"distance", effect.distance},
+                   {"distance_reweighted", effect.distance_reweighted},
+                   {"shift", effect.shift},
+                   {"shift_reweighted", effect.shift_reweighted},
+                   {"missing_numerator", effect.missing_numerator},
+                   {"missing_denominator", effect.missing_denominator},
+                   {"joint", effect.joint}});
+  return out;
+}
+
 }  // namespace dre

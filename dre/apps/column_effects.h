@@ -1,6 +1,7 @@
 /// What differs, column by column: on its own, and in the eyes of the joint model.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -42,5 +43,8 @@ std::vector<ColumnEffect> column_effects(const Samples& numerator, const Samples
                                          const Encoding& encoding, const CrossFit& rated,
                                          const Tensor& log_weight, at::Generator& generator,
                                          const EffectOptions& options = {});
+
+/// An array of objects, without the marginals; NaN becomes null.
+nlohmann::json to_json(const std::vector<ColumnEffect>& effects);
 
 }  // namespace dre

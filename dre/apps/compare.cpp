@@ -208,23 +208,25 @@ class Comparing {
             "sides "
             "are weighted alike"}});
     out_.verdict = verdict();
-    if (!out_.apart.empty())
-      out_.verdict = text("The tables differ: no value of ", listed(out_.apart),
-                          " is on both sides. The other columns: ", out_.verdict);
   }
 
   std::string verdict() const {
     const double tv = out_.divergences.total_variation.value;
     const double p = out_.test.p_value;
     const std::string chance = p < 0.001 ? "p < 0.001" : text("p = ", std::round(p * 1000) / 1000);
+    const std::string apart = out_.apart.empty()
+                                  ? ""
+                                  : text("The tables differ: no value of ", listed(out_.apart),
+                                         " is on both sides. In the other columns ");
     if (p > test_level)
-      return text("No difference found: the tables may well follow one distribution (", chance,
-                  ").");
+      return text(apart.empty() ? "No difference found: the tables" : apart + "they",
+                  " may well follow one distribution (", chance, ").");
     const std::string how_far = tv < 0.05   ? "slightly"
                                 : tv < 0.25 ? "clearly"
                                 : tv < 0.8  ? "strongly"
                                             : "almost completely";
-    return text("The tables differ ", how_far, " (", chance, ")", where(), "; ", use(), ".");
+    return text(apart.empty() ? "The tables" : apart + "they", " differ ", how_far, " (", chance,
+                ")", where(), "; ", use(), ".");
   }
 
   std::string where() const {
@@ -275,18 +277,6 @@ nlohmann::json divergence_json(const Divergence& found) {
           {"standard_error", number(found.standard_error)}};
 }
 
-nlohmann::json column_json(const ColumnEffect& effect) {
-  return {{"name", effect.name},
-          {"kind", effect.kind},
-          {"distance", effect.distance},
-          {"distance_reweighted", effect.distance_reweighted},
-          {"shift", number(effect.shift)},
-          {"shift_reweighted", number(effect.shift_reweighted)},
-          {"missing_numerator", effect.missing_numerator},
-          {"missing_denominator", effect.missing_denominator},
-          {"joint", effect.joint}};
-}
-
 }  // namespace
 
 void CompareOptions::visit(OptionVisitor& v) {
@@ -313,8 +303,6 @@ std::string p_value_source(const CompareResult& result) {
 
 nlohmann::json to_json(const CompareResult& result) {
   const Divergences& d = result.divergences;
-  nlohmann::json columns = nlohmann::json::array();
-  for (const auto& effect : result.columns) columns.push_back(column_json(effect));
   return {{"schema", "dre-compare"},
           {"schema_version", 1},
           {"direction", "log(numerator / denominator)"},
@@ -341,7 +329,7 @@ nlohmann::json to_json(const CompareResult& result) {
            {{"numerator", result.support.numerator_outside},
             {"denominator", result.support.denominator_outside}}},
           {"calibration", {{"intercept", d.calibration.intercept}, {"slope", d.calibration.slope}}},
-          {"columns", columns},
+          {"columns", to_json(result.columns)},
           {"apart", result.apart},
           {"path_disagreement",
            result.paths.empty() ? nlohmann::json(nullptr) : number(result.path_disagreement)},

@@ -52,8 +52,8 @@ struct CompareResult {
   double path_disagreement = 0;         ///< root mean square of the largest difference to them
   std::vector<Warning> warnings;
   nlohmann::json data;             ///< description of the sides
-  std::vector<std::string> apart;  ///< columns no value of which is on both sides, so that they
-                                   ///< tell all rows apart; all else is about the other columns
+  std::vector<std::string> apart;  ///< columns without a common value, so that they tell all rows
+                                   ///< apart, see Sides; all else is about the other columns
   std::string proof;    ///< of what the p-value bounds the chance, where that is smaller than the
                         ///< test's: "that rare levels of zip are so often on one side only"
   std::string verdict;  ///< in a sentence

@@ -37,9 +37,21 @@ const std::vector<Named<Number>>& numbers() {
   return table;
 }
 
+const char* const how_to_read =
+    "--fail-if must read like 'kl > 0.1' or 'p_value < 0.01 and tv >= 0.05', in quotes, with <, "
+    "<=, > or >=, where one of several is enough after a comma; got ";
+
+/// Six digits, and all where these are on the other side of the bound.
+std::string compared_text(double value, double bound) {
+  const double rounded = std::stod(dre::text(value));
+  return (rounded < bound) == (value < bound) && (rounded > bound) == (value > bound)
+             ? dre::text(value)
+             : number_text(value);
+}
+
 }  // namespace
 
-Gate::Gate(const std::string& condition) : text_(condition) {
+Gate::Gate(const std::string& condition) : text_(trimmed(condition)) {
   std::string spaced;
   for (size_t i = 0; i < condition.size(); ++i) {
     const bool sign = condition[i] == '<' || condition[i] == '>';
@@ -55,15 +67,12 @@ Gate::Gate(const std::string& condition) : text_(condition) {
     choose("number in --fail-if", numbers(), name);
     const Cell cell = parse_cell(bound);
     const bool known = sign == ">" || sign == ">=" || sign == "<" || sign == "<=";
-    check(known && cell.kind == Cell::Kind::number, "--fail-if must read like 'kl > 0.1', got ",
-          shown(condition));
+    check(known && cell.kind == Cell::Kind::number, how_to_read, shown(condition));
     all_.push_back({name, sign[0] == '>', sign.size() == 2, cell.value});
     joint.clear();
     in >> joint;
   }
-  check(!all_.empty() && joint.empty(),
-        "--fail-if must read like 'kl > 0.1' or 'p_value < 0.01 and tv > 0.05', got ",
-        shown(condition));
+  check(!all_.empty() && joint.empty(), how_to_read, shown(condition));
 }
 
 bool Gate::fails(const CompareResult& result) const {
@@ -83,7 +92,7 @@ std::string Gate::measured(const CompareResult& result) const {
     const double value = choose("number in --fail-if", numbers(), bound.name)(result);
     parts.push_back(std::isnan(value)
                         ? bound.name + " could not be computed, which counts as failed"
-                        : dre::text(bound.name, " = ", number_text(value)));
+                        : dre::text(bound.name, " = ", compared_text(value, bound.bound)));
   }
   if (!result.apart.empty())
     parts.push_back(dre::text("no value of ", listed(result.apart), " is on both sides"));

@@ -50,7 +50,7 @@ Encoding usable_encoding(Frame& group, Groups& groups) {
 }
 
 /// The encoded columns of one group, without those that are constant.
-Tensor encode_group(Frame group, Strings& names, Groups& groups) {
+Tensor encode_group(Frame group, Strings& names, Strings& columns, Groups& groups) {
   const Encoding encoding = usable_encoding(group, groups);
   const Tensor values = encoding.encode(take_columns(group, encoding)).values;
   const Samples samples = make_samples(values, {}, "the table");
@@ -63,6 +63,7 @@ Tensor encode_group(Frame group, Strings& names, Groups& groups) {
                                  listed(encoding.select(found.constant).names()))});
   const Encoding kept = encoding.select(found.others);
   names = kept.names();
+  columns = kept.raw_names();
   if (has_known_entropy(kept)) bound_by_entropy(values, groups);
   return values.index_select(
       1, torch::tensor(std::vector<int64_t>(found.others.begin(), found.others.end())));
@@ -144,8 +145,8 @@ Groups encode_groups(const Frame& frame, int64_t of_x) {
   };
   const auto first = frame.columns.begin(), first_of_y = first + of_x;
   Groups out;
-  out.x = encode_group(group(first, first_of_y), out.x_names, out);
-  out.y = encode_group(group(first_of_y, frame.columns.end()), out.y_names, out);
+  out.x = encode_group(group(first, first_of_y), out.x_names, out.x_columns, out);
+  out.y = encode_group(group(first_of_y, frame.columns.end()), out.y_names, out.y_columns, out);
   out.sampled = frame.sampled;
   return out;
 }

@@ -23,8 +23,9 @@ struct GroupsOptions : TableOptions {
 };
 
 struct Groups {
-  Tensor x, y;  ///< [n, dx] and [n, dy], encoded
-  std::vector<std::string> x_names, y_names;
+  Tensor x, y;                                    ///< [n, dx] and [n, dy], encoded
+  std::vector<std::string> x_names, y_names;      ///< of the encoded columns
+  std::vector<std::string> x_columns, y_columns;  ///< of the file's columns that are used
   std::vector<Warning> warnings;
   bool sampled = false;  ///< the file has more rows than are here
   /// Of a group of categories alone, the lesser one of two, nats: its entropy in these rows, which

@@ -104,10 +104,18 @@ void raise_to_own_levels(Divergences& divergences, const OwnLevels& own) {
     found.high = most;
   };
   raise(divergences.jensen_shannon, (a * ln2 + shared(p) + b * ln2 + shared(q)) / 2, ln2);
-  raise(divergences.total_variation, std::max(a, b), 1);
-  for (Divergence* one : {&divergences.kl_numerator_denominator,
-                          &divergences.kl_denominator_numerator, &divergences.chi_square})
-    if (!std::isnan(one->value)) one->high = std::numeric_limits<double>::infinity();
+  const double variation = std::max(a, b);
+  raise(divergences.total_variation, variation, 1);
+  // KL >= 2 TV^2 (Pinsker), chi-square >= 4 TV^2.
+  const auto raise_low = [](Divergence& found, double least) {
+    found.low = std::max(found.low, least);
+    if (std::isnan(found.value)) return;
+    found.value = std::max(found.value, least);
+    found.high = std::numeric_limits<double>::infinity();
+  };
+  raise_low(divergences.kl_numerator_denominator, 2 * variation * variation);
+  raise_low(divergences.kl_denominator_numerator, 2 * variation * variation);
+  raise_low(divergences.chi_square, 4 * variation * variation);
 }
 
 }  // namespace dre

@@ -1,6 +1,7 @@
 #include "dre/apps/rate_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "dre/apps/diagnostics.h"
@@ -18,6 +19,13 @@ bool has_spread(const Estimator& estimator) {
                        [](const Member& member) { return member.weight != 0; }) > 1;
 }
 
+/// Rows of a side of the fit, as its record has them; infinity where it has none.
+double fitted_rows(const Estimator& estimator, const char* side) {
+  const auto data = estimator.record.find("data");
+  if (data == estimator.record.end() || !data->contains(side)) return INFINITY;
+  return (*data)[side].value("effective_rows", INFINITY);
+}
+
 /// Rates block after block, and counts what it meets.
 class TableRating {
  public:
@@ -25,7 +33,9 @@ class TableRating {
       : estimator_(estimator),
         name_(name),
         options_(options),
-        columns_(rated_columns(estimator, options)) {}
+        columns_(rated_columns(estimator, options)),
+        largest_(std::log(fitted_rows(estimator, "denominator"))),
+        least_(-std::log(fitted_rows(estimator, "numerator"))) {}
 
   /// Raw cells -> [n, rated_columns()]
   Tensor operator()(const Table& block, RateResult& met) const {
@@ -52,6 +62,7 @@ class TableRating {
                "it in, or leave the row out");
     met.unseen += result.unseen;
     met.pooled += result.pooled;
+    if (met.example.empty()) met.example = result.example;
     return result.values;
   }
 
@@ -63,12 +74,18 @@ class TableRating {
     return estimate.log_ratio;
   }
 
-  static void count(const Estimate& estimate, RateResult& met) {
-    const Tensor bad = estimate.log_ratio.isfinite().logical_not();
-    const auto how_many = bad.sum().item<int64_t>();
-    if (how_many > 0 && met.not_finite == 0)
-      met.first_not_finite = met.rows + bad.nonzero()[0].item<int64_t>() + 1;
-    met.not_finite += how_many;
+  static void count(const Tensor& odd, int64_t rows_before, int64_t& count, int64_t& first) {
+    const auto how_many = odd.sum().item<int64_t>();
+    if (how_many > 0 && count == 0) first = rows_before + odd.nonzero()[0].item<int64_t>() + 1;
+    count += how_many;
+  }
+
+  void count(const Estimate& estimate, RateResult& met) const {
+    const Tensor& log_ratio = estimate.log_ratio;
+    const Tensor finite = log_ratio.isfinite();
+    const Tensor far = (log_ratio > largest_).logical_or(log_ratio < least_);
+    count(finite.logical_not(), met.rows, met.not_finite, met.first_not_finite);
+    count(far.logical_and(finite), met.rows, met.extrapolated, met.first_extrapolated);
     met.rows += estimate.log_ratio.size(0);
     if (met.status == Status::ok) met.status = estimate.status;
   }
@@ -77,19 +94,27 @@ class TableRating {
   const std::string& name_;
   const RateOptions& options_;
   std::vector<std::string> columns_;
+  double largest_, least_;  // log-ratios that rows of the fit can show
 };
 
 std::vector<Warning> judge_rating(const RateResult& met) {
   std::vector<Warning> warnings;
   const auto tell_cells = [&](int64_t cells, const char* which) {
     if (cells > 0)
-      warnings.push_back(
-          {"unseen-category", text(cells, cells == 1 ? " cell has" : " cells have", which)});
+      warnings.push_back({"unseen-category", text(cells, cells == 1 ? " cell has" : " cells have",
+                                                  which, "; the first: ", met.example)});
   };
-  tell_cells(met.unseen, " a category that the fit never saw; it counts as the most frequent one");
+  tell_cells(met.unseen, " a category that the fit never saw and that counts as the most frequent");
   tell_cells(met.pooled,
-             " a category that was rare in the fit or that it never saw; it counts as the "
+             " a category that was rare in the fit or that it never saw, and that counts as the "
              "rare ones, which are taken as one");
+  if (met.extrapolated > 0)
+    warnings.push_back(
+        {"little-support",
+         text(
+             met.extrapolated, " of ", met.rows, " rows, the first in row ", met.first_extrapolated,
+             ", have a ratio that the rows of the fit are too few to show: extrapolated, where one "
+             "of the sides has nothing like them")});
   if (met.status != Status::ok)
     warnings.push_back({"integration", text("the integral over time: ", describe(met.status))});
   return warnings;

@@ -30,6 +30,10 @@ struct RateResult {
   int64_t unseen = 0, pooled = 0;  ///< cells, as Encoding::Result counts them
   int64_t not_finite = 0;          ///< rows whose log-ratio is not
   int64_t first_not_finite = 0;    ///< the first of them, from 1; 0: none
+  int64_t extrapolated = 0;        ///< rows whose ratio no rows of the fit can show: one in all of
+                                   ///< a side's is its least
+  int64_t first_extrapolated = 0;  ///< the first of them, from 1; 0: none
+  std::string example = {};        ///< of an unseen or pooled cell, "city = oslo"
   Status status = Status::ok;      ///< the first of a block that is not ok
   std::vector<Warning> warnings;   ///< of categories and of the integral
   bool interrupted = false;        ///< the output is not finished

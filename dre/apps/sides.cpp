@@ -141,11 +141,12 @@ void use_encoding(const EncodingPlan& plan, Sides& sides) {
          text("no number repeats in ", listed(plan.row_numbers),
               ", as with row numbers and identifiers, which may tell tables apart whatever else "
               "they hold; leave out (--drop) what is one")});
-  for (const auto* names : {&plan.all_missing, &plan.constant_text, &plan.id_like,
-                            &plan.rare_levels, &plan.only_on_one_side, &plan.never_equal})
+  for (const auto* names :
+       {&plan.all_missing, &plan.constant_text, &plan.id_like, &plan.rare_levels,
+        &plan.only_on_one_side, &plan.never_equal, &plan.kinds_differ})
     for (const auto& name : *names) sides.description["dropped_columns"].push_back(name);
-  sides.apart = plan.only_on_one_side;
-  sides.apart.insert(sides.apart.end(), plan.never_equal.begin(), plan.never_equal.end());
+  for (const auto* names : {&plan.only_on_one_side, &plan.never_equal, &plan.kinds_differ})
+    sides.apart.insert(sides.apart.end(), names->begin(), names->end());
   sides.encoding = plan.encoding;
   sides.names = sides.encoding.names();
 }

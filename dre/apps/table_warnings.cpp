@@ -1,5 +1,7 @@
 #include "dre/apps/table_warnings.h"
 
+#include <algorithm>
+
 #include "dre/base/error.h"
 #include "dre/data/place.h"
 
@@ -7,6 +9,14 @@ namespace dre {
 namespace {
 
 using Strings = std::vector<std::string>;
+
+/// Columns with levels in another encoding, as Latin-1.
+Strings not_utf8(const Encoding& encoding) {
+  Strings out;
+  for (const auto& raw : encoding.raw())
+    if (!std::all_of(raw.levels.begin(), raw.levels.end(), is_utf8)) out.push_back(raw.name);
+  return out;
+}
 
 std::string rows_of(const std::string& table) {
   return table.empty() ? " rows" : text(" rows of ", table);
@@ -49,12 +59,18 @@ std::vector<Warning> encoding_warnings(const EncodingPlan& plan) {
   warn(plan.rounded, "rounded-numbers", "the numbers of ", listed(plan.rounded),
        " differ in their last digits only, of which about 16 are kept: write them from a nearer "
        "origin, as seconds since the start");
+  warn(not_utf8(plan.encoding), "not-utf8", "the text of ", listed(not_utf8(plan.encoding)),
+       " is not all UTF-8: where the files are written differently, one word counts as two; save "
+       "them as UTF-8");
   leave_out(plan.rare_levels, "rare-levels", "of so many levels that none has five rows");
   leave_out(plan.only_on_one_side, "one-sided-missing",
             "always missing on one side, never on the other,");
   leave_out(plan.never_equal, "one-sided-column",
             "constant on one side, with a value that the other never has,",
             tells_apart(plan.never_equal));
+  leave_out(plan.kinds_differ, "one-sided-column",
+            "of numbers or dates on one side and of text on the other, without a common value,",
+            tells_apart(plan.kinds_differ));
   warn(plan.missing_on_one_side, "one-sided-missing", columns_are(plan.missing_on_one_side),
        " without any value on one side only: nothing there can be compared, and rows with a value "
        "have no counterpart");

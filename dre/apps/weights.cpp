@@ -116,4 +116,15 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
   return out;
 }
 
+nlohmann::json to_json(const WeightsResult& result) {
+  return {{"schema", "dre-weights"},
+          {"schema_version", 1},
+          {"direction", "numerator / denominator"},
+          {"how", result.how},
+          {"data", result.data},
+          {"weights", to_json(result.check)},
+          {"columns", to_json(result.columns)},
+          {"warnings", warnings_json(result.warnings)}};
+}
+
 }  // namespace dre

@@ -42,6 +42,9 @@ struct WeightsResult {
 WeightsResult importance_weights(const Sides& sides, const WeightsOptions& options,
                                  Progress& progress);
 
+/// All but the weights themselves; NaN and infinity become null.
+nlohmann::json to_json(const WeightsResult& result);
+
 /// log_weight, fold, row_weight: [n] -> [n]
 Tensor normalised_in_folds(const Tensor& log_weight, const Tensor& fold, const Tensor& row_weight);
 

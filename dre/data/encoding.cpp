@@ -200,8 +200,13 @@ std::vector<int64_t> Encoding::level_targets(const TypedColumn& column, size_t r
   }
   // Which levels were pooled is not kept, so that a rare one cannot be told from a new one.
   int64_t& count = raw_[raw_column].pools ? result.pooled : result.unseen;
-  for (const int32_t code : column.codes)
-    if (code >= 0 && !known[static_cast<size_t>(code)]) ++count;
+  for (const int32_t code : column.codes) {
+    if (code < 0 || known[static_cast<size_t>(code)]) continue;
+    ++count;
+    if (result.example.empty())
+      result.example =
+          text(shown(column.name), " = ", shown(column.levels[static_cast<size_t>(code)]));
+  }
   return targets;
 }
 

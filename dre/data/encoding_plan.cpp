@@ -167,8 +167,9 @@ class Planner {
       return true;
     }
     if (none0 || none1) plan_.missing_on_one_side.push_back(first.name);
+    const bool both_words = first.kind == Kind::category && second.kind == Kind::category;
     if (first.id_like || second.id_like) {
-      plan_.id_like.push_back(first.name);
+      (both_words || none0 || none1 ? plan_.id_like : plan_.kinds_differ).push_back(first.name);
       return true;
     }
     if (first.kind == second.kind) return false;
@@ -177,9 +178,23 @@ class Planner {
       (none0 ? first : second).kind = (none0 ? second : first).kind;
       return false;
     }
-    first = std::move(first).as_category();
-    second = std::move(second).as_category();
+    TypedColumn words0 = TypedColumn(first).as_category();
+    TypedColumn words1 = TypedColumn(second).as_category();
+    if (share_no_level(words0, words1)) {
+      plan_.kinds_differ.push_back(first.name);
+      return true;
+    }
+    first = std::move(words0);
+    second = std::move(words1);
     return false;
+  }
+
+  bool share_no_level(const TypedColumn& first, const TypedColumn& second) const {
+    const LevelCounts counts = count_levels(first, second);
+    return std::min(first.rows() - first.missing(), second.rows() - second.missing()) >=
+               fewest_rows &&
+           std::all_of(counts.begin(), counts.end(),
+                       [](const auto& one) { return one.second.one_sided(); });
   }
 
   void add(Role role, const std::string& name, const std::string& level = "", double atom = 0) {
@@ -211,7 +226,7 @@ class Planner {
     raw_.push_back(std::move(raw));
   }
 
-  LevelCounts count_levels(const TypedColumn& first, const TypedColumn& second) {
+  LevelCounts count_levels(const TypedColumn& first, const TypedColumn& second) const {
     LevelCounts counts;
     for (const int32_t code : first.codes)
       if (code >= 0) ++counts[first.levels[static_cast<size_t>(code)]].numerator;

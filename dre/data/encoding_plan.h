@@ -40,12 +40,14 @@ struct EncodingPlan {
   std::vector<std::string> pooled;            ///< "zip (270 levels, 45 % of the rows)"
   std::vector<std::string> only_on_one_side;  ///< no value there, one in every row here: left out
   std::vector<std::string> never_equal;       ///< one value here, never that one there: left out
+  std::vector<std::string> kinds_differ;      ///< numbers here, words there, none common: left out
   std::vector<std::string> missing_on_one_side;  ///< no value there, some missing here
   std::vector<std::string> one_sided_levels;     ///< categories that one side never has
   OwnLevels own_levels;                          ///< of those, the ones that are pooled
 };
 
-/// Columns of the same names in the same order; where the kinds differ, both become categories.
+/// Columns of the same names in the same order; where the kinds differ, both become categories, and
+/// are left out where they have no level in common.
 EncodingPlan make_encoding(Frame& numerator, Frame& denominator);
 
 /// Of one table, which is both sides; its rows count once.

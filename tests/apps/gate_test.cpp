@@ -27,11 +27,17 @@ TEST(Gates, ReadConditions) {
   EXPECT_TRUE(Gate("kl>0.1 and p_value<=0.03").fails(result));
   EXPECT_EQ(Gate("kl > 0.1 and chi2 > 7").measured(result),
             "kl = 0.2, chi2 could not be computed, which counts as failed");
+  EXPECT_EQ(Gate(" kl>0.1 ").text(), "kl>0.1");
+  result.divergences.kl_numerator_denominator.value = 0.1 + 0.2;
+  EXPECT_EQ(Gate("kl > 0.1").measured(result), "kl = 0.3");
+  EXPECT_EQ(Gate("kl > 0.3").measured(result), "kl = 0.30000000000000004");
+  result.divergences.kl_numerator_denominator.value = 0.2;
   result.apart = {"age"};  // a column that one side lacks fails everything
   EXPECT_TRUE(Gate("kl > 0.2").fails(result));
   expect_contains(Gate("kl > 0.2").measured(result), {"age"});
   for (const char* bad : {"", "kl", "kl >", "kl > x", "kl = 1", "kl > 1 or tv > 2", "kl > 1 and"})
     EXPECT_THROW(Gate{bad}, Error) << bad;
+  expect_contains(message_of([] { Gate("kl == 0"); }, Error::Kind::usage), {"'kl == 0'", ">="});
   expect_contains(message_of([] { Gate("k1 > 2"); }, Error::Kind::usage), {"k1", "kl_reverse"});
 }
 

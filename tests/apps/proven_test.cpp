@@ -109,6 +109,8 @@ TEST(Proven, OwnLevelsTellAsMuchAsThreeEvents) {
   EXPECT_EQ(found.total_variation.value, a);
   EXPECT_EQ(found.total_variation.high, 1);
   EXPECT_TRUE(std::isinf(found.kl_numerator_denominator.high));
+  EXPECT_GE(found.kl_numerator_denominator.low, 2 * a * a);
+  EXPECT_GE(found.chi_square.low, 4 * a * a);
   // What is larger already stays, and sides that share nothing are as far apart as can be.
   found.jensen_shannon.value = 0.3;
   raise_to_own_levels(found, {{"zip"}, a, b, false, 2});

@@ -61,9 +61,21 @@ TEST(RateTable, CategoriesThatTheFitNeverSawAreCounted) {
   EXPECT_EQ(found.met.pooled, 0);
   ASSERT_EQ(found.met.warnings.size(), 1);
   EXPECT_EQ(found.met.warnings[0].code, "unseen-category");
-  expect_contains(found.met.warnings[0].message, {"2 cells have", "as the most frequent one"});
+  expect_contains(found.met.warnings[0].message,
+                  {"2 cells have", "as the most frequent", "'city' = 'lima'"});
   const Tensor log_ratio = found.table().values.select(1, 0);
   expect_close(log_ratio[1], log_ratio[3]);
+}
+
+/// Of 300 rows a side none shows a ratio of a million.
+TEST(RateTable, RatiosThatNoRowsOfTheFitCanShowAreTold) {
+  const Rated found = rated(town_model(), "x,city\n0.2,rome\n90,rome\n-0.3,oslo\n-90,rome\n");
+  EXPECT_EQ(found.met.extrapolated, 2);
+  EXPECT_EQ(found.met.first_extrapolated, 2);
+  ASSERT_EQ(found.met.warnings.size(), 1);
+  EXPECT_EQ(found.met.warnings[0].code, "little-support");
+  expect_contains(found.met.warnings[0].message, {"2 of 4 rows", "row 2"});
+  EXPECT_EQ(rated(town_model(), "x,city\n0.2,rome\n").met.first_extrapolated, 0);
 }
 
 /// Also in a later block, which does not know the rows before it.

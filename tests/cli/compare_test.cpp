@@ -133,9 +133,21 @@ TEST(Weights, TellWhatIsWritten) {
     sum += row[0];
     squares += row[0] * row[0];
   }
-  const std::string effective = std::to_string(static_cast<int>(sum * sum / squares));
+  const int64_t worth = static_cast<int64_t>(sum * sum / squares);
+  const std::string effective = std::to_string(worth);
   expect_contains(outcome.err, {"worth " + effective + " of 400 rows", "normalize sum1"});
   expect_contains(directory.read("w.html"), {"are worth " + effective, "normalize sum1"});
+  const Arguments json = {"--normalize", "sum1", "--format", "json"};
+  const Outcome told =
+      run_tool(directory, quick("weights", two_files() + Arguments{"--output", "w.csv"} + json));
+  expect_fine(told);
+  const auto facts = nlohmann::json::parse(told.out);
+  EXPECT_EQ(static_cast<int64_t>(facts["weights"]["effective_rows"]), worth);
+  expect_contains(facts["how"], {"normalize sum1"});
+  EXPECT_EQ(facts["columns"].size(), 2);
+  const Outcome both = run_tool(directory, quick("weights", two_files() + json));
+  EXPECT_EQ(both.code, 2);
+  expect_contains(both.err, {"--format json", "--output FILE"});
 }
 
 TEST(Weights, ThatAreNotNormalisedKeepTheYieldOfTheFile) {

@@ -297,6 +297,27 @@ TEST(Encoding, NumbersOnOneSideAndWordsOnTheOtherAreCategories) {
   EXPECT_EQ(plan.encoding.encode(b).values.sum().item<double>(), 30);
 }
 
+/// Whatever their levels look like: identifiers, rare ones, or a few that repeat.
+TEST(Encoding, NumbersAgainstWordsWithoutACommonLevelAreApart) {
+  Strings prices, cities;
+  for (int i = 0; i < 100; ++i) {
+    prices.push_back("EUR " + std::to_string(i));
+    cities.push_back(i % 2 ? "rome" : "oslo");
+  }
+  std::vector<double> values;
+  for (int i = 0; i < 100; ++i) values.push_back(i + 0.5);
+  for (const Strings& other : {prices, cities}) {
+    Frame a = numbers("x", values), b = words("x", other);
+    for (int again = 0; again < 2; ++again) {  // planning leaves the frames as they are
+      EXPECT_EQ(make_encoding(a, b).kinds_differ, Strings{"x"});
+      EXPECT_EQ(make_encoding(b, a).kinds_differ, Strings{"x"});
+    }
+  }
+  cities[0] = "7.5";
+  Frame a = numbers("x", values), b = words("x", cities);
+  EXPECT_TRUE(make_encoding(a, b).kinds_differ.empty());
+}
+
 TEST(Encoding, IsTheSameAfterSavingAndLoading) {
   const std::string munich = "M\xFCnchen";
   Frame a = words("c", repeated({{munich, 30}, {"rome", 50}, {"", 2}}));
