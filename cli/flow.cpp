@@ -187,6 +187,8 @@ int sample(int argc, char** argv) {
   Flags flags(app);
   if (!read_arguments(app, flags, config, run, argc, argv)) return exit_fine;
   config.check(flags);
+  check(run.format != "json" || config.out != "-",
+        "--format json is about what --out FILE gets; standard output has the samples");
   Context context = config.machine.context();
   context.dtype = config.images() ? torch::kFloat32 : torch::kFloat64;
   const auto [density, record] = read_density(config.model, context);

@@ -235,14 +235,17 @@ std::vector<ColumnEffect> column_effects(const Samples& numerator, const Samples
 }
 
 nlohmann::json to_json(const std::vector<ColumnEffect>& effects) {
+  const auto known = [](double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+  };
   nlohmann::json out = nlohmann::json::array();
   for (const auto& effect : effects)
     out.push_back({{"name", effect.name},
                    {"kind", effect.kind},
                    {"distance", effect.distance},
                    {"distance_reweighted", effect.distance_reweighted},
-                   {"shift", effect.shift},
-                   {"shift_reweighted", effect.shift_reweighted},
+                   {"shift", known(effect.shift)},
+                   {"shift_reweighted", known(effect.shift_reweighted)},
                    {"missing_numerator", effect.missing_numerator},
                    {"missing_denominator", effect.missing_denominator},
                    {"joint", effect.joint}});

@@ -181,7 +181,7 @@ void side_by_side(int64_t count, const std::function<void(int64_t)>& work) {
 }
 
 void CrossFitOptions::visit(OptionVisitor& v) {
-  v("folds", folds, between(2, 100),
+  v("folds", folds, between(2, most_folds),
     "every row is rated by a model fitted without its fold; compare and mi need 3 or more");
   v("fit-rows", fit_rows, at_least(10), "rows a side that a single fit uses at most");
 }

@@ -11,6 +11,8 @@
 namespace dre {
 
 struct CrossFitOptions {
+  static constexpr int64_t most_folds = 100;
+
   int64_t folds = 5;
   int64_t fit_rows = 200'000;
 

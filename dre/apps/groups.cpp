@@ -78,7 +78,7 @@ int64_t rows_needed_in_folds(int64_t columns, int64_t folds) {
 
 /// The fewest folds that so many rows are enough for; nothing where no number of folds helps.
 std::string folds_hint(int64_t columns, int64_t rows) {
-  for (int64_t folds = 3; 2 * folds <= rows; ++folds)
+  for (int64_t folds = 3; folds <= std::min(CrossFitOptions::most_folds, rows / 2); ++folds)
     if (rows_needed_in_folds(columns, folds) <= rows) return text(" or take --folds ", folds);
   return "";
 }

@@ -23,9 +23,8 @@ struct GroupsOptions : TableOptions {
 };
 
 struct Groups {
-  Tensor x, y;                                    ///< [n, dx] and [n, dy], encoded
-  std::vector<std::string> x_names, y_names;      ///< of the encoded columns
-  std::vector<std::string> x_columns, y_columns;  ///< of the file's columns that are used
+  Tensor x, y;  ///< [n, dx] and [n, dy], encoded
+  std::vector<std::string> x_names, y_names;
   std::vector<Warning> warnings;
   bool sampled = false;  ///< the file has more rows than are here
   /// Of a group of categories alone, the lesser one of two, nats: its entropy in these rows, which
@@ -33,6 +32,7 @@ struct Groups {
   double entropy = std::numeric_limits<double>::infinity();
   double largest_entropy = std::numeric_limits<double>::infinity();
   bool no_bound = false;  ///< a column of one group is a function of the other group
+  std::vector<std::string> x_columns = {}, y_columns = {};  ///< those of the file that are used
 };
 
 /// Where neither `x` nor `y` is given, the first `dx` columns and the `dy` behind them are, and a

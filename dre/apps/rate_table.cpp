@@ -62,7 +62,8 @@ class TableRating {
                "it in, or leave the row out");
     met.unseen += result.unseen;
     met.pooled += result.pooled;
-    if (met.example.empty()) met.example = result.example;
+    if (met.unseen_example.empty()) met.unseen_example = result.unseen_example;
+    if (met.pooled_example.empty()) met.pooled_example = result.pooled_example;
     return result.values;
   }
 
@@ -99,13 +100,14 @@ class TableRating {
 
 std::vector<Warning> judge_rating(const RateResult& met) {
   std::vector<Warning> warnings;
-  const auto tell_cells = [&](int64_t cells, const char* which) {
+  const auto tell_cells = [&](int64_t cells, const std::string& example, const char* which) {
     if (cells > 0)
       warnings.push_back({"unseen-category", text(cells, cells == 1 ? " cell has" : " cells have",
-                                                  which, "; the first: ", met.example)});
+                                                  which, ", such as ", example)});
   };
-  tell_cells(met.unseen, " a category that the fit never saw and that counts as the most frequent");
-  tell_cells(met.pooled,
+  tell_cells(met.unseen, met.unseen_example,
+             " a category that the fit never saw and that counts as the most frequent");
+  tell_cells(met.pooled, met.pooled_example,
              " a category that was rare in the fit or that it never saw, and that counts as the "
              "rare ones, which are taken as one");
   if (met.extrapolated > 0)

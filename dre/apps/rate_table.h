@@ -33,10 +33,10 @@ struct RateResult {
   int64_t extrapolated = 0;        ///< rows whose ratio no rows of the fit can show: one in all of
                                    ///< a side's is its least
   int64_t first_extrapolated = 0;  ///< the first of them, from 1; 0: none
-  std::string example = {};        ///< of an unseen or pooled cell, "city = oslo"
-  Status status = Status::ok;      ///< the first of a block that is not ok
-  std::vector<Warning> warnings;   ///< of categories and of the integral
-  bool interrupted = false;        ///< the output is not finished
+  std::string unseen_example = {}, pooled_example = {};  ///< of these cells, "city = oslo"
+  Status status = Status::ok;                            ///< the first of a block that is not ok
+  std::vector<Warning> warnings;                         ///< of categories and of the integral
+  bool interrupted = false;                              ///< the output is not finished
 };
 
 /// How to open a table for an estimator: the columns that its encoding reads, words kept.

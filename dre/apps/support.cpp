@@ -57,38 +57,27 @@ std::vector<Tensor> known_values(const Samples& side, const Encoding& encoding) 
 
 Tensor known(const Tensor& column) { return column.masked_select(column.isnan().logical_not()); }
 
-/// Tells how many rows of one side are too many to be beyond the others by chance: in a place where
-/// `share` of the rows should be of the other side, so many belong to one side by chance only:
-/// (1 - share)^count, in as many tries as there are ends.
-class TooMany {
- public:
-  /// counts: [n] bool, the rows with a value and a weight.
-  TooMany(Tensor counts, double share, size_t columns)
-      : counts_(std::move(counts)),
-        needed_(std::log(chance / (2.0 * static_cast<double>(columns))) / std::log1p(-share)) {}
+/// Whether this chance is too small for as many tries as there are ends of so many columns.
+bool is_improbable(double log_chance, size_t columns) {
+  return log_chance <= std::log(chance / (2.0 * static_cast<double>(columns)));
+}
 
-  bool operator()(const Tensor& rows) const {
-    const double found = rows.logical_and(counts_).sum().item<double>();
-    return found > 0 && found >= needed_;
-  }
+/// Log of the chance that `count` rows are all of one side, of laws that are equal; own, others:
+/// rows of the sides.
+double log_chance_of_equal_laws(double count, double own, double others) {
+  return count * std::log(own / (own + others));
+}
 
- private:
-  Tensor counts_;
-  double needed_;
-};
-
-/// The share of the other side among the values of both.
-double share_of(double own, double others) { return others / (own + others); }
-
-/// The same above the tenth largest of the other side's values, up to the largest: what it would be
-/// beyond that, were it no end. own, others: [n] without NaN.
-double share_near_end(const Tensor& own, const Tensor& others) {
-  constexpr int64_t nearest = 10;
-  const Tensor largest =
-      std::get<0>(others.topk(std::min(nearest, others.size(0)), 0, /*largest=*/true));
+/// The same at the odds near the end of the other side, among its twenty largest values: of all
+/// orders of the rows there and beyond, in how many are `count` the first? own, others: [n].
+double log_chance_near_end(double count, const Tensor& own, const Tensor& others) {
+  constexpr int64_t nearest = 20;
+  const Tensor largest = std::get<0>(others.topk(std::min(nearest, others.size(0))));
   const Tensor from = largest[-1], to = largest[0];
-  return share_of(((own >= from).logical_and(own <= to)).sum().item<double>(),
-                  (others >= from).sum().item<double>());
+  const double near = ((own >= from).logical_and(own <= to)).sum().item<double>();
+  const double there = (others >= from).sum().item<double>();
+  return std::lgamma(near + there) + std::lgamma(near + count + 1) - std::lgamma(near + 1) -
+         std::lgamma(near + count + there);
 }
 
 struct Beyond {
@@ -109,17 +98,17 @@ Beyond beyond(const Samples& side, const std::vector<Tensor>& own,
     if (there.size(0) == 0) continue;  // that there is none is told by an indicator
     const Tensor counts = (side.weights() > 0).logical_and(own[j].isnan().logical_not());
     const Tensor here = own[j].masked_select(counts);
-    const double share =
-        share_of(static_cast<double>(here.size(0)), static_cast<double>(there.size(0)));
     for (const double sign : {1.0, -1.0}) {
-      const Tensor out = sign * own[j] > (sign * there).max();
-      const double expected = against == Against::equal_laws
-                                  ? share
-                                  : std::min(share, share_near_end(sign * here, sign * there));
-      if (TooMany(counts, expected, own.size())(out)) {
-        found.rows.logical_or_(out);
-        ++found.ends;
-      }
+      const Tensor out = (sign * own[j] > (sign * there).max()).logical_and(counts);
+      const auto count = out.sum().item<double>();
+      if (count == 0) continue;
+      double log_chance = log_chance_of_equal_laws(count, static_cast<double>(here.size(0)),
+                                                   static_cast<double>(there.size(0)));
+      if (against == Against::odds_nearby)
+        log_chance = std::max(log_chance, log_chance_near_end(count, sign * here, sign * there));
+      if (!is_improbable(log_chance, own.size())) continue;
+      found.rows.logical_or_(out);
+      ++found.ends;
     }
   }
   return found;
@@ -133,14 +122,14 @@ Beyond rule_breakers(const Samples& side, const Samples& others, const Encoding&
   const Tensor off = off_planes(torch::stack(own, 1), torch::stack(there, 1));
   if (off.size(1) == 0) return found;
   const Tensor counts = side.weights() > 0;
-  const TooMany too_many(counts,
-                         share_of(counts.sum().item<double>(), static_cast<double>(others.rows())),
-                         static_cast<size_t>(off.size(1)));
-  for (const Tensor& out : off.unbind(1))
-    if (too_many(out)) {
-      found.rows.logical_or_(out);
-      ++found.ends;
-    }
+  for (const Tensor& off_plane : off.unbind(1)) {
+    const Tensor out = off_plane.logical_and(counts);
+    const double log_chance = log_chance_of_equal_laws(
+        out.sum().item<double>(), counts.sum().item<double>(), static_cast<double>(others.rows()));
+    if (!is_improbable(log_chance, static_cast<size_t>(off.size(1)))) continue;
+    found.rows.logical_or_(out);
+    ++found.ends;
+  }
   return found;
 }
 
@@ -169,9 +158,10 @@ bool has_own_values(const Tensor& own, const Tensor& others, size_t columns) {
   if (own.size(0) == 0 || others.size(0) == 0) return false;
   const Tensor first = others[0];
   if ((others == first).all().item<bool>())
-    return TooMany(torch::ones_like(own, torch::kBool),
-                   share_of(static_cast<double>(own.size(0)), static_cast<double>(others.size(0))),
-                   columns)(own != first);
+    return is_improbable(log_chance_of_equal_laws((own != first).sum().item<double>(),
+                                                  static_cast<double>(own.size(0)),
+                                                  static_cast<double>(others.size(0))),
+                         columns);
   const Tensor here = std::get<0>(at::_unique(own)), there = std::get<0>(at::_unique(others));
   return repeat(own, here) && repeat(others, there) && !at::isin(here, there).any().item<bool>();
 }

@@ -41,8 +41,9 @@ std::vector<Warning> judge_support(const Support& support);
 Tensor beyond_range(const Samples& side, const Samples& other, const Encoding& encoding);
 
 /// The same where the laws may differ: values beyond those of `other` count where so many are no
-/// chance at the odds of the sides near its last ones either, so that it ends there. Of a shifted
-/// Gaussian the largest rows are just rare on the other side.
+/// chance at the odds of the sides near its last ones either, so that it ends there. The
+/// largest rows of a moderately shifted or wider law are just rare on the other side; of one that
+/// is far away they count.
 Tensor without_counterpart(const Samples& side, const Samples& other, const Encoding& encoding);
 
 /// That equal laws have such rows on either side, where no row has a weight.

@@ -26,12 +26,18 @@ nlohmann::json description_of(const TensorFile& file, const std::string& path, c
   return json;
 }
 
-/// Of all tensors, in the order of their names.
-std::string checksum_of(NamedTensors tensors) {
+/// Of what a file says about itself and of its tensors, in the order of their names.
+std::string checksum_of(nlohmann::json json, NamedTensors tensors) {
+  json.erase("checksum");
   std::sort(tensors.begin(), tensors.end(),
             [](const auto& left, const auto& right) { return left.first < right.first; });
   Checksum checksum;
-  for (const auto& [name, tensor] : tensors) checksum.add(tensor);
+  const auto add = [&](const std::string& text) { checksum.add(text.data(), text.size()); };
+  add(json.dump());
+  for (const auto& [name, tensor] : tensors) {
+    add(text(name, " ", tensor.scalar_type(), tensor.sizes()));
+    checksum.add(tensor);
+  }
   return checksum.hex();
 }
 
@@ -43,7 +49,7 @@ void save_described(const std::string& path, const FileKind& kind, nlohmann::jso
   json["format_version"] = kind.version;
   json["dre_version"] = version();
   json["torch_version"] = torch_version();
-  json["tensors_crc32"] = checksum_of(tensors);
+  json["checksum"] = checksum_of(json, tensors);
   save_safetensors(path, {tensors, {{"dre", json.dump()}}});
 }
 
@@ -64,8 +70,8 @@ nlohmann::json read_description(const TensorFile& file, const std::string& path,
              given->dump(), ", but this program reads formats 1 to ", kind.version,
              "; use a newer dre");
   // Files of earlier versions do not have one.
-  if (json.contains("tensors_crc32") && json["tensors_crc32"] != checksum_of(file.tensors))
-    refuse_damaged(path, kind, "its numbers are not those that were written");
+  if (json.contains("checksum") && json["checksum"] != checksum_of(json, file.tensors))
+    refuse_damaged(path, kind, "it is not what was written");
   return json;
 }
 

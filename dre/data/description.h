@@ -19,13 +19,13 @@ struct FileKind {
   int version;         ///< the newest that is read, and the one that is written
 };
 
-/// Adds format, versions of format, library and LibTorch, and a checksum of the tensors to `json`.
+/// Adds format, versions of format, library and LibTorch, and a checksum of all to `json`.
 /// Written aside and renamed.
 void save_described(const std::string& path, const FileKind& kind, nlohmann::json json,
                     const NamedTensors& tensors);
 
-/// The file's description; a data error where it is of another kind or a newer version, or where
-/// its tensors do not have their checksum.
+/// The file's description; a data error where it is of another kind or a newer version, or where it
+/// does not have its checksum.
 nlohmann::json read_description(const TensorFile& file, const std::string& path,
                                 const FileKind& kind);
 

@@ -199,13 +199,14 @@ std::vector<int64_t> Encoding::level_targets(const TypedColumn& column, size_t r
     targets.push_back(known.back() ? found->second : other);
   }
   // Which levels were pooled is not kept, so that a rare one cannot be told from a new one.
-  int64_t& count = raw_[raw_column].pools ? result.pooled : result.unseen;
+  const bool pools = raw_[raw_column].pools;
+  int64_t& count = pools ? result.pooled : result.unseen;
+  std::string& example = pools ? result.pooled_example : result.unseen_example;
   for (const int32_t code : column.codes) {
     if (code < 0 || known[static_cast<size_t>(code)]) continue;
     ++count;
-    if (result.example.empty())
-      result.example =
-          text(shown(column.name), " = ", shown(column.levels[static_cast<size_t>(code)]));
+    if (example.empty())
+      example = text(shown(column.name), " = ", shown(column.levels[static_cast<size_t>(code)]));
   }
   return targets;
 }

@@ -47,10 +47,10 @@ class Encoding final {
   const std::vector<EncodedColumn>& columns() const { return columns_; }
 
   struct Result {
-    Tensor values;             ///< [n, names()], float64
-    int64_t unseen = 0;        ///< cells with a category that neither side had
-    int64_t pooled = 0;        ///< cells with a rare category, or with one that neither side had
-    std::string example = {};  ///< the first of either, "city = oslo"
+    Tensor values;       ///< [n, names()], float64
+    int64_t unseen = 0;  ///< cells with a category that neither side had
+    int64_t pooled = 0;  ///< cells with a rare category, or with one that neither side had
+    std::string unseen_example = {}, pooled_example = {};  ///< "city = oslo"
     int64_t missing_row =
         0;  ///< the first row, from 1, whose value is missing in a column that had
     std::string missing_column = {};  ///< no missing values, and that column; 0 and "" for none

@@ -167,9 +167,8 @@ class Planner {
       return true;
     }
     if (none0 || none1) plan_.missing_on_one_side.push_back(first.name);
-    const bool both_words = first.kind == Kind::category && second.kind == Kind::category;
     if (first.id_like || second.id_like) {
-      (both_words || none0 || none1 ? plan_.id_like : plan_.kinds_differ).push_back(first.name);
+      plan_.id_like.push_back(first.name);
       return true;
     }
     if (first.kind == second.kind) return false;

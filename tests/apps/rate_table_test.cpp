@@ -62,7 +62,7 @@ TEST(RateTable, CategoriesThatTheFitNeverSawAreCounted) {
   ASSERT_EQ(found.met.warnings.size(), 1);
   EXPECT_EQ(found.met.warnings[0].code, "unseen-category");
   expect_contains(found.met.warnings[0].message,
-                  {"2 cells have", "as the most frequent", "'city' = 'lima'"});
+                  {"2 cells have", "as the most frequent", "such as 'city' = 'lima'"});
   const Tensor log_ratio = found.table().values.select(1, 0);
   expect_close(log_ratio[1], log_ratio[3]);
 }
