@@ -143,6 +143,7 @@ int run(const CompareConfig& config, const RunFlags& flags) {
   config.processors.set_up();
   std::vector<Gate> gates;
   for (const auto& condition : config.fail_if) gates.emplace_back(condition);
+  check_page_name(config.report);
   check_outputs({config.output, config.report}, config.sides.files());
   device_by_name(config.compare.fit.device);
   ProgressBar progress(compare_command, flags.quiet);

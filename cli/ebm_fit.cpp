@@ -48,6 +48,8 @@ struct EbmFitConfig {
     const std::string& objective = fit.model.objective;
     if (objective != "velocity")
       flags.refuse({"levels", "blocks", "pixel-head"}, "--objective velocity");
+    if (objective != "velocity" && fit.look_anneal_steps == 0)
+      flags.refuse({"look-samples"}, "--objective velocity or --look-anneal-steps");
     if (objective != "tre") flags.refuse({"bridges", "waymarks"}, "--objective tre");
   }
 };
@@ -128,7 +130,7 @@ nlohmann::json fit_record(const EbmFitConfig& config, const nlohmann::json& orig
           {"deterministic", config.machine.processors.deterministic},
           {"parameters", model.network().parameters().count()},
           {"steps", result.steps},
-          {"correction", model.correction},
+          {"correction", to_json(model.correction)},
           {"looks", looks},
           {"torch_version", torch_version()}};
 }

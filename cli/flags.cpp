@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <numeric>
+#include <set>
 
 #include "cli/output.h"
 #include "dre/base/names.h"
@@ -30,7 +30,7 @@ nlohmann::json number_in(const std::string& given, bool whole) {
   double number = 0;
   const auto [stop, error] = std::from_chars(begin, end, number);
   if (error != std::errc() || stop != end) return given;
-  const bool fits = std::abs(number) < 1e15 && number == std::floor(number);
+  const bool fits = std::abs(number) < 0x1p63 && number == std::floor(number);
   if (whole && fits) return static_cast<int64_t>(number);  // 1e4 steps
   return number;
 }
@@ -45,38 +45,14 @@ std::vector<std::string> names_in(const std::string& flag, const std::vector<std
   return names;
 }
 
-/// Levenshtein's distance, for "did you mean".
-size_t edits(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t corner = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
-      corner = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-/// A flag that is spelled nearly so, or of which one is the beginning of the other.
+/// A flag that is spelled nearly so, dashes included; empty where there is none.
 std::string near_flag(const CLI::App& app, const std::string& given) {
-  constexpr size_t shortest_beginning = 5;  // "--out" of "--output"
-  std::string best;
-  size_t fewest = given.size() / 3 + 1;
+  std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options())
-    for (const auto& name : option->get_lnames()) {
-      const std::string flag = "--" + name;
-      const bool begins = std::min(flag.size(), given.size()) >= shortest_beginning &&
-                          (flag.starts_with(given) || given.starts_with(flag));
-      if (const size_t distance = begins ? 1 : edits(given, flag); distance < fewest) {
-        fewest = distance;
-        best = flag;
-      }
-    }
-  return best;
+    for (const auto& name : option->get_lnames()) flags.push_back(name);
+  const std::string near =
+      nearest(given.substr(std::min(given.find_first_not_of('-'), given.size())), flags);
+  return near.empty() ? "" : "--" + near;
 }
 
 [[noreturn]] void refuse_extra(const CLI::App& app, const std::string& given) {
@@ -229,7 +205,14 @@ nlohmann::json read_config(const std::string& path) {
   std::string bytes, block(1 << 16, '\0');
   while (const size_t got = file.read(block.data(), block.size())) bytes.append(block, 0, got);
   try {
-    nlohmann::json config = nlohmann::json::parse(bytes);
+    std::set<std::string> names;
+    const auto once = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+      if (event == nlohmann::json::parse_event_t::key && depth == 1)
+        check(names.insert(parsed.get<std::string>()).second, path, ": the option ",
+              shown(parsed.get<std::string>()), " is there twice; give it once");
+      return true;
+    };
+    nlohmann::json config = nlohmann::json::parse(bytes, once);
     check(config.is_object(), path, ": the configuration must be a JSON object, {\"steps\": 100}");
     return config;
   } catch (const nlohmann::json::exception& error) {

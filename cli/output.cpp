@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "dre/base/error.h"
 #include "dre/data/output.h"
+#include "dre/data/source.h"
 
 namespace dre::cli {
 
@@ -13,6 +15,12 @@ void write_result(const std::string& path, const std::string& text) {
   OutputFile out(path);
   out.write(text);
   out.commit();
+}
+
+void check_page_name(const std::string& path) {
+  const bool fits =
+      path.empty() || path == "-" || has_ending(path, ".html") || has_ending(path, ".htm");
+  check(fits, "--report ", path, " must end in .html: it is a page for a browser");
 }
 
 void write_page(const std::string& path, const report::Page& page, Progress& progress) {

@@ -15,6 +15,9 @@ void print_result(const std::string& text);
 /// To a file, written aside and renamed; "-" is standard output.
 void write_result(const std::string& path, const std::string& text);
 
+/// Throws where a page would get the name of another kind of file; empty: there is no page.
+void check_page_name(const std::string& path);
+
 /// The page as an HTML file; warns where this build cannot draw its charts.
 void write_page(const std::string& path, const report::Page& page, Progress& progress);
 

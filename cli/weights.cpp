@@ -51,6 +51,7 @@ void write_weights(const std::string& path, const WeightsResult& result) {
 
 int run(const WeightsConfig& config, const RunFlags& flags) {
   config.processors.set_up();
+  check_page_name(config.report);
   check_outputs({config.output, config.report}, config.sides.files());
   check_table_format(config.output);
   const bool json = flags.format == "json";

@@ -5,6 +5,7 @@
 
 #include "dre/apps/cross_fit.h"
 #include "dre/apps/reweighting.h"
+#include "dre/numeric/statistics.h"
 
 namespace dre {
 namespace {

@@ -2,9 +2,29 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <string_view>
 
 namespace dre {
+namespace {
+
+/// Levenshtein's distance.
+size_t edits(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t corner = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
+      corner = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
 
 std::string join(const std::vector<std::string>& parts, const std::string& separator) {
   std::string out;
@@ -66,6 +86,21 @@ std::optional<std::vector<std::string>> split_comma_list(const std::string& list
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::string nearest(const std::string& given, const std::vector<std::string>& names) {
+  constexpr size_t shortest_beginning = 3;  // "out" of "output"
+  std::string best;
+  size_t fewest = (given.size() + 2) / 3 + 1;
+  for (const auto& name : names) {
+    const bool begins = std::min(name.size(), given.size()) >= shortest_beginning &&
+                        (name.starts_with(given) || given.starts_with(name));
+    if (const size_t distance = begins ? 1 : edits(given, name); distance < fewest) {
+      fewest = distance;
+      best = name;
+    }
+  }
+  return best;
 }
 
 }  // namespace dre

@@ -27,6 +27,10 @@ std::optional<std::vector<std::string>> split_comma_list(const std::string& list
 
 bool contains(const std::vector<std::string>& all, const std::string& one);
 
+/// The name that `given` is nearly spelled like, or of which one is the beginning of the other;
+/// empty where there is none. For "did you mean".
+std::string nearest(const std::string& given, const std::vector<std::string>& names);
+
 /// A row of a table of makers: `Named<std::function<...>>` or a pointer to a function.
 template <class Maker>
 struct Named {

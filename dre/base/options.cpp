@@ -66,7 +66,10 @@ void FromJson::operator()(const char* name, bool& value, const char*) {
 
 void FromJson::operator()(const char* name, int64_t& value, Range range, const char*) {
   if (const auto* json = find(name)) {
-    check(json->is_number_integer(), name, " must be a whole number, got ", json->dump());
+    const bool large = json->is_number() && std::abs(json->get<double>()) >= 0x1p63;
+    check(json->is_number_integer() && !large, name,
+          large ? " must be a smaller whole number, got " : " must be a whole number, got ",
+          json->dump());
     value = json->get<int64_t>();
     check_number(name, static_cast<double>(value), range);
   }
@@ -100,8 +103,10 @@ void FromJson::operator()(const char* name, std::vector<std::string>& value, con
 void FromJson::reject_unknown(const std::string& where) const {
   check(in_.is_object(), where, " must be a JSON object");
   for (const auto& item : in_.items()) {
-    const bool known = contains(known_, item.key());
-    check(known, where, " has an unknown option '", item.key(), "'; known are ", join(known_));
+    if (contains(known_, item.key())) continue;
+    const std::string near = nearest(item.key(), known_);
+    fail(Error::Kind::usage, where, " has an unknown option '", item.key(), "'; ",
+         near.empty() ? "" : text("did you mean ", near, "? "), "known are ", join(known_));
   }
 }
 

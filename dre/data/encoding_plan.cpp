@@ -340,12 +340,13 @@ class Planner {
     add_unless_first(missing, Role::missing, raw.name + " is missing", "");
     const bool all0 = first.missing() == first.rows(), all1 = second.missing() == second.rows();
     if (missing > 0 && !all0 && !all1 && (first.missing() == 0) != (second.missing() == 0))
-      one_sided_missing(raw.name, missing);
+      one_sided_missing(raw.name, {first.missing(), second.missing()});
     raw_.push_back(std::move(raw));
   }
 
-  void one_sided_missing(const std::string& name, int64_t missing) {
-    if (missing >= fewest_rows) plan_.one_sided_levels.push_back(name + " is missing");
+  void one_sided_missing(const std::string& name, const LevelCount& missing) {
+    if (missing.both() < fewest_rows) return;
+    plan_.one_sided_levels.push_back(text(name, " is missing (", missing.describe(), ")"));
   }
 
   Frame &numerator_, &denominator_;

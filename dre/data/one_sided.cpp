@@ -36,7 +36,8 @@ class Alone {
     return sum_over_levels([](double n, double all) { return n * all; });
   }
   bool stands_out() const { return log_chance() < std::log(chance_of_own_levels); }
-  size_t levels() const { return stands_out() ? seen_levels_ : 0; }
+  int64_t levels() const { return stands_out() ? seen_levels_ : 0; }
+  int64_t own_rows() const { return stands_out() ? std::llround(seen_) : 0; }
   /// More than chance explains but in one of forty columns.
   double rows() const {
     return stands_out() ? std::max(seen_ - expected() - 2 * standard_error(), 0.0) : 0;
@@ -81,7 +82,7 @@ class Alone {
   double log_share_;
   std::map<int64_t, int64_t> levels_;  ///< how many have so many rows
   double seen_ = 0;
-  size_t seen_levels_ = 0;
+  int64_t seen_levels_ = 0;
 };
 
 LevelCount total(const LevelCounts& counts, const std::set<std::string>& left_out) {
@@ -98,7 +99,17 @@ double numerator_share(const LevelCount& count) {
   return static_cast<double>(count.numerator) / static_cast<double>(count.both());
 }
 
+std::string with_rows(const std::string& what, const LevelCount& rows) {
+  return text(what, " (", rows.describe(), ")");
+}
+
 }  // namespace
+
+std::string LevelCount::describe() const {
+  if (denominator == 0) return text(numerator, " of the numerator");
+  if (numerator == 0) return text(denominator, " of the denominator");
+  return text(numerator, " of the numerator and ", denominator, " of the denominator");
+}
 
 OneSidedLevels find_one_sided(const std::string& column, const LevelCounts& counts,
                               const std::set<std::string>& visible) {
@@ -113,8 +124,15 @@ OneSidedLevels find_one_sided(const std::string& column, const LevelCounts& coun
     if (count.one_sided() && by_chance * static_cast<double>(counts.size()) < chance_of_one)
       named.insert(level);
   }
-  for (const auto& level : named) found.names.push_back(column + " = " + printable(level));
-  if (named.size() > most_named) found.names = {text(named.size(), " levels of ", column)};
+  LevelCount of_named;
+  for (const auto& level : named) {
+    const LevelCount& rows = counts.at(level);
+    found.names.push_back(with_rows(column + " = " + printable(level), rows));
+    of_named.numerator += rows.numerator;
+    of_named.denominator += rows.denominator;
+  }
+  if (named.size() > most_named)
+    found.names = {with_rows(text(named.size(), " levels of ", column), of_named)};
   if (hidden.one_sided()) return found;  // then so is the level that pools them
   Alone top(numerator_share(hidden)), bottom(1 - numerator_share(hidden));
   for (const auto& [level, count] : counts) {
@@ -127,8 +145,9 @@ OneSidedLevels find_one_sided(const std::string& column, const LevelCounts& coun
   const auto rare_rows = static_cast<double>(hidden.both());
   found.nothing_shared = rare_rows - top.seen() - bottom.seen() <
                          hardly_any * (rare_rows - top.expected() - bottom.expected());
-  if (const size_t rare = top.levels() + bottom.levels(); rare > 0)
-    found.names.push_back(text(rare, " rare levels of ", column));
+  if (const int64_t rare = top.levels() + bottom.levels(); rare > 0)
+    found.names.push_back(
+        with_rows(text(rare, " rare levels of ", column), {top.own_rows(), bottom.own_rows()}));
   return found;
 }
 

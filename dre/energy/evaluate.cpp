@@ -30,8 +30,8 @@ DirectParts direct_parts(const EnergyModel& model, const Tensor& y, int64_t coun
                             {nodes.t.narrow(0, from, count), nodes.weight.narrow(0, from, count)});
   };
   const Tensor of_data = part(0), of_noise = part(count);
-  return {of_data + of_noise - model.correction,
-          standard_normal_log_prob(y) + model.correction - of_noise};
+  return {of_data + of_noise - model.correction.value,
+          standard_normal_log_prob(y) + model.correction.value - of_noise};
 }
 
 /// Log-densities of a block of images, [n] each, all in the coordinates of the logits; undefined
@@ -85,7 +85,7 @@ std::optional<Block> evaluate_block(const EnergyModel& model, const Drawn& drawn
   const auto gain = exact_divergence_gain(model, y.point, probes, nodes, progress);
   const auto flow = flow_density(model, y.point, probes, options.flow_steps, progress);
   if (!gain || !flow) return std::nullopt;
-  block.direct_by_probe = block.direct - model.correction + *gain;
+  block.direct_by_probe = block.direct - model.correction.value + *gain;
   block.by_variance = flow->by_variance + y.log_determinant;
   block.by_probe = flow->by_probe + y.log_determinant;
   block.flow_evaluations = flow->evaluations;
@@ -130,7 +130,10 @@ EnergyReport summarise(const EnergyModel& model, const std::vector<Block>& block
   report.rows = corrected.size(0);
   report.noise = mean_of(noise);
   report.direct = report.corrected = mean_of(corrected);
-  report.direct.value += model.correction / nats_of_a_bit(d);
+  const double nats = nats_of_a_bit(d);
+  report.direct.value += model.correction.value / nats;
+  report.corrected.standard_error =
+      std::hypot(report.corrected.standard_error, model.correction.standard_error / nats);
   report.direct_exact = report.arc = report.flow = report.flow_by_variance = report.disagreement =
       report.noise_half = none;
   if (model.meets()) report.noise_half = mean_of(bits_of(&Block::by_noise_half) - noise);

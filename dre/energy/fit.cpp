@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "dre/base/error.h"
 #include "dre/data/mnist.h"
+#include "dre/energy/anneal.h"
 #include "dre/energy/flow.h"
 #include "dre/energy/log_ratio.h"
 #include "dre/energy/noise_points.h"
@@ -63,6 +65,8 @@ class EnergyTrainer {
   double seconds() const;
   int64_t steps_of_a_round() const;
   bool look(Progress& progress);
+  std::optional<Tensor> look_points(const EnergyEvaluateOptions& options, at::Generator& generator,
+                                    Progress& progress);
   NamedTensors state() const;
   void restore(const NamedTensors& state);
   bool finish(Progress& progress);
@@ -159,6 +163,23 @@ int64_t EnergyTrainer::steps_of_a_round() const {
                    every - result_.steps % every});
 }
 
+bool draws_at_looks(const EnergyFitOptions& options, const EnergyModel& model) {
+  return has_flow(model) || options.look_anneal_steps > 0;
+}
+
+/// Draws of the model as it is, in its space; nothing where a stop was asked for.
+std::optional<Tensor> EnergyTrainer::look_points(const EnergyEvaluateOptions& options,
+                                                 at::Generator& generator, Progress& progress) {
+  const int64_t count = options_.look_samples;
+  if (has_flow(model_)) return flow_samples(model_, count, options.flow_steps, generator, progress);
+  EnergyAnnealOptions anneal;
+  anneal.steps = options_.look_anneal_steps;
+  anneal.leapfrogs = 5;
+  anneal.pilot_steps = std::max<int64_t>(1, anneal.steps / 10);
+  const auto drawn = annealed_samples(model_, count, options, anneal, generator, progress);
+  return drawn.finished ? std::optional(drawn.points) : std::nullopt;
+}
+
 /// False where a stop was asked for; a run that goes on then looks first.
 bool EnergyTrainer::look(Progress& progress) {
   const torch::NoGradGuard no_grad;
@@ -171,9 +192,8 @@ bool EnergyTrainer::look(Progress& progress) {
   EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}, {}};
   out.report = evaluate_energy(model_, validation_, options, generator, progress);
   bool finished = out.report.finished;
-  if (finished && has_flow(model_)) {
-    const auto y =
-        flow_samples(model_, options_.look_samples, options.flow_steps, generator, progress);
+  if (finished && draws_at_looks(options_, model_)) {
+    const auto y = look_points(options, generator, progress);
     finished = y.has_value();
     if (finished) out.samples = energy_pixels(model_, *y);
   }
@@ -235,7 +255,7 @@ bool EnergyTrainer::finish(Progress& progress) {
     y.push_back(model_.space().enter(some).point);
   }
   const auto found = zero_mean_correction(model_, at::cat(y), options_.looks, generator, progress);
-  model_.correction = found.value_or(0);
+  model_.correction = found.value_or(Measured{});
   return found.has_value();
 }
 
@@ -298,7 +318,11 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
   v("graph", graph, "record the step as a graph and replay it, where there is CUDA");
   v("look-rows", looks.rows, at_least(2),
     "validation images that are looked at while training runs, the first ones");
-  v("look-samples", look_samples, at_least(1), "images drawn at each look, where there is a flow");
+  v("look-samples", look_samples, at_least(1),
+    "images drawn at each look: by the flow (velocity), or as look-anneal-steps says (others)");
+  v("look-anneal-steps", look_anneal_steps, at_least(0),
+    "objectives without a flow: temperatures of the annealing that draws the images of a look, "
+    "which takes as long as thousands of steps; 0: no images");
 }
 
 void EnergyFitOptions::check() const {
@@ -309,6 +333,8 @@ void EnergyFitOptions::check() const {
   dre::check(train.weight_decay == 0 || train.optimizer == "adamw",
              "weight-decay needs optimizer adamw here");
   const std::string& objective = model.objective;
+  dre::check(look_anneal_steps == 0 || objective != "velocity",
+             "look-anneal-steps is for objectives without a flow; velocity draws by its flow");
   dre::check(matching == ObjectiveOptions().matching || objective == "time" || objective == "joint",
              "matching ", matching, " is for the objectives time and joint, not for ", objective);
   dre::check(times != "history" || objective == "time" || objective == "joint" ||

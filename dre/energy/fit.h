@@ -21,6 +21,7 @@ struct EnergyFitOptions {
   EnergyEvaluateOptions looks;
   double minutes = 0;
   int64_t look_samples = 36;
+  int64_t look_anneal_steps = 0;
   bool half = true;
   bool graph = true;
 
@@ -45,7 +46,7 @@ struct EnergyLook {
   double rate = 0;
   double loss = 0;      ///< mean of the steps since the last look
   EnergyReport report;  ///< of the averaged weights on validation images
-  Tensor samples;       ///< [n, d], bytes, by the flow; undefined for models without one
+  Tensor samples;       ///< [n, d], bytes, by the flow or by annealing; undefined where neither is
 };
 
 nlohmann::json to_json(const EnergyLook& look);

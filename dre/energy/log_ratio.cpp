@@ -18,8 +18,8 @@ Tensor integrate_score(const TimeScore& score, int64_t n, const TimeNodes& nodes
   return at::matmul(s.view({n, nodes.t.size(0)}), nodes.weight);
 }
 
-/// The same over points of the bridge from x0 to x1, [n, d] each; the sum of all rows.
-double score_along_bridge(const EnergyModel& model, const Tensor& x0, const Tensor& x1,
+/// The same over points of the bridge from x0 to x1, [n, d] each. -> [n], float64, host
+Tensor score_along_bridge(const EnergyModel& model, const Tensor& x0, const Tensor& x1,
                           const TimeNodes& nodes, at::Generator& generator) {
   const int64_t count = nodes.t.size(0);
   const auto points = [&](const Tensor& t) {
@@ -28,7 +28,7 @@ double score_along_bridge(const EnergyModel& model, const Tensor& x0, const Tens
         .x;
   };
   const auto& score = *ability<TimeScore>(model.score());
-  return integrate_score(score, x0.size(0), nodes, points).sum(torch::kFloat64).item<double>();
+  return integrate_score(score, x0.size(0), nodes, points).to(torch::kCPU, torch::kFloat64);
 }
 
 }  // namespace
@@ -61,25 +61,25 @@ TimeNodes time_nodes(const EnergyModel& model, int64_t count, double from) {
 Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, const TimeNodes& nodes) {
   check_rows(y, model.dimension());
   if (const auto* direct = ability<DirectRatio>(model.score()))
-    return direct->ratio_residual(y).add(model.correction);
+    return direct->ratio_residual(y).add(model.correction.value);
   const auto points = [&](const Tensor&) { return y.repeat_interleave(nodes.t.size(0), 0); };
   const Tensor integral =
       integrate_score(*ability<TimeScore>(model.score()), y.size(0), nodes, points);
-  return model.correction - integral;
+  return model.correction.value - integral;
 }
 
 Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes) {
   return energy_log_ratio(model, y, time_nodes(model, nodes));
 }
 
-std::optional<double> zero_mean_correction(const EnergyModel& model, const Tensor& y,
-                                           const EnergyEvaluateOptions& options,
-                                           at::Generator& generator, Progress& progress) {
+std::optional<Measured> zero_mean_correction(const EnergyModel& model, const Tensor& y,
+                                             const EnergyEvaluateOptions& options,
+                                             at::Generator& generator, Progress& progress) {
   const torch::NoGradGuard no_grad;
-  if (!ability<TimeScore>(model.score())) return 0;
+  if (!ability<TimeScore>(model.score())) return Measured{};
   const TimeNodes nodes = time_nodes(model, options.nodes);
   const int64_t rows = y.size(0), together = rows_together(model, options.rows_at_once);
-  double total = 0;
+  std::vector<Tensor> found;
   int64_t done = 0;
   progress.begin("correction", rows);
   for (const Tensor& block : y.split(options.rows_at_once)) {
@@ -88,13 +88,14 @@ std::optional<double> zero_mean_correction(const EnergyModel& model, const Tenso
         model.space().between_images() ? model.space().draw_noise(block.size(0), generator) : block;
     for (int64_t i = 0; i < block.size(0) && !progress.stop_requested(); i += together) {
       const Tensor some = block.slice(0, i, i + together);
-      total += score_along_bridge(model, some, noise.slice(0, i, i + together), nodes, generator);
+      found.push_back(
+          score_along_bridge(model, some, noise.slice(0, i, i + together), nodes, generator));
       progress.advance(done += some.size(0), "");
     }
     if (progress.stop_requested()) break;
   }
   progress.end();
-  return done == rows ? std::optional(total / static_cast<double>(rows)) : std::nullopt;
+  return done == rows ? std::optional(mean_of(at::cat(found))) : std::nullopt;
 }
 
 }  // namespace dre

@@ -31,8 +31,8 @@ Tensor energy_log_ratio(const EnergyModel& model, const Tensor& y, int64_t nodes
 /// What the model's `correction` should be: the integral of the mean time score, which is zero for
 /// an exact score, over points of the bridge that starts at y: [n, d]. Classifiers need none.
 /// Nothing where a stop was asked for.
-std::optional<double> zero_mean_correction(const EnergyModel& model, const Tensor& y,
-                                           const EnergyEvaluateOptions& options,
-                                           at::Generator& generator, Progress& progress);
+std::optional<Measured> zero_mean_correction(const EnergyModel& model, const Tensor& y,
+                                             const EnergyEvaluateOptions& options,
+                                             at::Generator& generator, Progress& progress);
 
 }  // namespace dre

@@ -225,7 +225,8 @@ std::vector<double> EnergyModel::stretches() const {
 void save_energy(const std::string& path, const EnergyModel& model, const nlohmann::json& record) {
   const Density& noise = model.noise();
   nlohmann::json json = {{"options", to_json(model.options())},
-                         {"correction", model.correction},
+                         {"correction", model.correction.value},
+                         {"correction_error", model.correction.standard_error},
                          {"noise", noise.name()},
                          {"noise_description", noise.description()},
                          {"record", record}};
@@ -272,7 +273,7 @@ EnergyFile load_energy(const std::string& path, const Context& context) {
     auto model = std::make_shared<EnergyModel>(density("noise"), options, context,
                                                json.contains("frame") ? density("frame") : nullptr);
     model->network().parameters().load(under(file.tensors, "network"));
-    model->correction = json.at("correction");
+    model->correction = {json.at("correction"), json.value("correction_error", 0.0)};
     return {std::move(model), json.at("record")};
   });
 }

@@ -14,6 +14,7 @@
 #include "dre/density/density.h"
 #include "dre/energy/bridge_space.h"
 #include "dre/network/convolution.h"
+#include "dre/numeric/measured.h"
 #include "dre/score/make_score.h"
 #include "dre/times/angle_density.h"
 
@@ -68,9 +69,10 @@ class EnergyModel final {
   /// turn there, and integrals are taken stretch by stretch.
   std::vector<double> stretches() const;
 
-  /// Added to every log r: the integral of the time score's mean, which would be zero if the score
-  /// were exact.
-  double correction = 0;
+  /// Its value is added to every log r: the integral of the time score's mean, which would be zero
+  /// if the score were exact. Its error is that of the images it was found on; 0 in models of
+  /// before, which did not keep it.
+  Measured correction;
 
  private:
   DensityPtr noise_;

@@ -90,7 +90,7 @@ class TimeTilt final : public Tilt {
   Tensor value(const Tensor& z, double beta) override {
     if (beta == 0) return at::zeros({z.size(0)}, z.options());
     // The model's correction, which log r has whole, belongs to the whole way.
-    return values_(z, nodes(beta))[0].add_((beta - 1) * model_.correction);
+    return values_(z, nodes(beta))[0].add_((beta - 1) * model_.correction.value);
   }
 
   Tensor force(const Tensor& z, double beta) override {

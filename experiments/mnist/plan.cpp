@@ -128,6 +128,7 @@ Json FitPlan::training_options() const {
   training.erase("waymarks");
   training.erase("matching");
   training.erase("times");
+  training.erase("look-anneal-steps");
   if (training["bridge"] == "latent")
     training.erase("bridge");
   else

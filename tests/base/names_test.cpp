@@ -27,6 +27,17 @@ TEST(Names, ListsAsTheyAreTyped) {
   EXPECT_EQ(split_comma_list("a,\"b\"\""), std::nullopt);
 }
 
+TEST(Names, NearestAreThoseOfAFewLettersOrTheSameBeginning) {
+  const Strings names = {"steps", "look-rows", "rate", "noise-model"};
+  EXPECT_EQ(nearest("stepz", names), "steps");
+  EXPECT_EQ(nearest("look-row", names), "look-rows");
+  EXPECT_EQ(nearest("noise", names), "noise-model");
+  EXPECT_EQ(nearest("rates-of-all", names), "rate");
+  EXPECT_EQ(nearest("columns", names), "");
+  EXPECT_EQ(nearest("", names), "");
+  EXPECT_EQ(nearest("steps", {}), "");
+}
+
 TEST(Names, ListsForAShell) {
   EXPECT_EQ(shell_list({"a", "Größe"}), "a,Größe");
   EXPECT_EQ(shell_list({"income, USD", "b"}), "'\"income, USD\",b'");

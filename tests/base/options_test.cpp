@@ -54,12 +54,20 @@ TEST(Options, UnnamedFieldsKeepTheirDefaults) {
 TEST(Options, EveryWrongValueIsNamed) {
   EXPECT_EQ(message_of({{"steps", 0}}), "steps must be at least 1, got 0");
   EXPECT_EQ(message_of({{"steps", 1.5}}), "steps must be a whole number, got 1.5");
+  for (const char* large : {"9223372036854775808", "-1e20"})
+    EXPECT_EQ(message_of({{"steps", nlohmann::json::parse(large)}})
+                  .find("steps must be a smaller whole number, got "),
+              0);
   EXPECT_EQ(message_of({{"rate", 0}}), "rate must be more than 0, got 0");
   EXPECT_EQ(message_of({{"kind", "c"}}), "kind must be one of a, b, got 'c'");
   EXPECT_EQ(message_of({{"fast", 1}}), "fast must be true or false, got 1");
   EXPECT_EQ(message_of({{"columns", "x"}}), "columns must be a list of texts, got \"x\"");
-  EXPECT_EQ(message_of({{"stepz", 1}}),
-            "config has an unknown option 'stepz'; known are steps, rate, fast, kind, columns");
+  EXPECT_EQ(
+      message_of({{"stepz", 1}}),
+      "config has an unknown option 'stepz'; did you mean steps? known are steps, rate, fast, "
+      "kind, columns");
+  EXPECT_EQ(message_of({{"batch", 1}}),
+            "config has an unknown option 'batch'; known are steps, rate, fast, kind, columns");
 }
 
 TEST(Options, RangesDescribeThemselves) {

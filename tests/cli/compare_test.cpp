@@ -21,6 +21,9 @@ TEST(Compare, GivesEveryFormatAndItsGateFails) {
   EXPECT_EQ(words.code, 0) << words.err;
   expect_contains(words.out, {"The tables differ", "KL(num||den)", "p-value", "x0"});
   expect_contains(directory.read("r.html"), {"<!DOCTYPE html>", "The tables differ"});
+  const Outcome pdf = run_tool(directory, call + Arguments{"--report", "r.pdf"});
+  EXPECT_EQ(pdf.code, 2);
+  expect_contains(pdf.err, {"--report r.pdf must end in .html"});
 
   const Outcome json =
       run_tool(directory, call + Arguments{"--format", "json", "--fail-if", "kl > 0.1"});

@@ -35,6 +35,7 @@ void write_bad_files(const Directory& d) {
   d.write("damaged.npy", npy_of(normal_rows(40, 2, 0, 3)).substr(0, 300));
   d.write("damaged.npz", zip({{"x.npy", npy_of(normal_rows(40, 2, 0, 3))}}).substr(0, 300));
   d.write("stepz.json", R"({"stepz": 3})");
+  d.write("twice.json", R"({"steps": 3, "steps": 4})");
   d.write("range.json", R"({"steps": -3})");
   d.write("broken.json", "{");
   d.write("list.json", "[1]");
@@ -103,7 +104,12 @@ std::vector<Bad> bad_fits() {
       {"no value", with({"--seed"}), 2, {"--seed needs one value"}},
       {"unknown format", with({"--format", "xml"}), 2, {"--format", "text, json", "'xml'"}},
       {"no config", with({"--config", "nope.json"}), 3, {"nope.json"}},
-      {"unknown key", with({"--config", "stepz.json"}), 2, {"stepz.json: ", "'stepz'", "steps"}},
+      {"unknown key",
+       with({"--config", "stepz.json"}),
+       2,
+       {"stepz.json: ", "'stepz'", "did you mean steps?"}},
+      {"key twice", with({"--config", "twice.json"}), 2, {"twice.json", "'steps' is there twice"}},
+      {"too large", with({"--classes", "1e20"}), 2, {"--classes must be a smaller whole number"}},
       {"config range", with({"--config", "range.json"}), 2, {"range.json: steps must be at least"}},
       {"broken config",
        with({"--config", "broken.json"}),

@@ -31,7 +31,7 @@ std::unique_ptr<Tilt> tilt_of(const EnergySet& set, const std::string& path, int
 EnergySet moved_set() {
   EnergySet set("velocity", torch::kFloat64);
   set.move_weights();
-  set.model->correction = 0.5;
+  set.model->correction.value = 0.5;
   return set;
 }
 
@@ -76,7 +76,7 @@ TEST(EnergyAnnealing, TheNormaliserIsTakenOffTheBits) {
     return evaluate_energy(*set.model, set.validation, options, generator, silent);
   };
   const EnergyAnnealReport plain = anneal();
-  set.model->correction = 5;
+  set.model->correction = {5, 2};
   const EnergyAnnealReport raised = anneal();
   EXPECT_NEAR(raised.log_normaliser.value, 5, 1e-4);
   EXPECT_NEAR(raised.ais.value, plain.ais.value, 1e-5);
@@ -90,6 +90,10 @@ TEST(EnergyAnnealing, TheNormaliserIsTakenOffTheBits) {
   const double bits = 5 / (static_cast<double>(set.model->dimension()) * std::log(2.0));
   EXPECT_NEAR(report.direct.value, report.noise.value, 1e-5) << "without the correction";
   EXPECT_NEAR(report.corrected.value, report.noise.value - bits, 1e-5);
+  EXPECT_NEAR(report.direct.standard_error, report.noise.standard_error, 1e-5);
+  EXPECT_NEAR(report.corrected.standard_error, std::hypot(report.direct.standard_error, 0.4 * bits),
+              1e-9)
+      << "with the error of the correction";
 }
 
 TEST(EnergyAnnealing, AnEstimateOfOneChainIsTold) {

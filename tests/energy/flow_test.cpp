@@ -147,7 +147,7 @@ TEST_P(EnergyFlow, TheCorrectionIsDrawnAsBefore) {
   options.nodes = 4;
   Progress silent;
   const Tensor y = set.latent(40);
-  const double found = *zero_mean_correction(model, y, options, generator, silent);
+  const Measured found = *zero_mean_correction(model, y, options, generator, silent);
 
   const TimeNodes nodes = time_nodes(model, 4);
   const int64_t count = nodes.t.size(0);
@@ -157,8 +157,9 @@ TEST_P(EnergyFlow, TheCorrectionIsDrawnAsBefore) {
                               noise.repeat_interleave(count, 0), t, same)
                        .x;
   const Tensor score = ability<TimeScore>(model.score())->time_score(x, t).value;
-  const double expected = score.view({40, count}).matmul(nodes.weight).mean().item<double>();
-  EXPECT_NEAR(found, expected, 1e-9 * (1 + std::abs(expected)));
+  const Measured expected = mean_of(score.view({40, count}).matmul(nodes.weight));
+  EXPECT_NEAR(found.value, expected.value, 1e-9 * (1 + std::abs(expected.value)));
+  EXPECT_NEAR(found.standard_error, expected.standard_error, 1e-9 * expected.standard_error);
   StopAfter stop(1);
   EXPECT_FALSE(zero_mean_correction(model, y, options, generator, stop));
 }

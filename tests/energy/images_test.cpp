@@ -66,7 +66,7 @@ TEST(EnergyImages, TheHalfOfTheNoiseModelIsComparedWithItsDensity) {
   EXPECT_GT(std::abs(report.noise_half.value), 0.01);
   // Away from zero the integral over that half takes part, and the correction of both does not.
   set.move_weights();
-  set.model->correction = 0.5;
+  set.model->correction.value = 0.5;
   const TimeNodes half = time_nodes(*set.model, 8, 0.5);
   double integral = 0;
   for (int64_t k = 0; k < half.t.size(0); ++k) {

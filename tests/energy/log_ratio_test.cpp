@@ -28,7 +28,8 @@ TEST_P(EnergyRatioOn, CorrectionMakesTheMeanScoreVanish) {
   options.nodes = 8;
   const Tensor y = set.latent(40).repeat({5, 1});
   Progress silent;
-  const double first = *zero_mean_correction(model, y, options, generator, silent);
+  const Measured found = *zero_mean_correction(model, y, options, generator, silent);
+  const double first = found.value;
   const TimeNodes nodes = time_nodes(model, options.nodes);
   const int64_t repeats = 10;
   Tensor totals = torch::zeros({repeats}, torch::kFloat64);
@@ -45,7 +46,7 @@ TEST_P(EnergyRatioOn, CorrectionMakesTheMeanScoreVanish) {
   EXPECT_NEAR(first, totals.mean().item<double>(), 5 * once);
   EXPECT_GT(std::abs(first), 5 * once);
   const Tensor before = energy_log_ratio(model, y, 8);
-  set.model->correction = first;
+  set.model->correction = found;
   EXPECT_NEAR((energy_log_ratio(model, y, 8) - before).mean().item<double>(), first, 1e-3);
 }
 

@@ -111,13 +111,14 @@ TEST_P(EnergyModelOn, SavedModelsSayTheSame) {
   const Directory directory;
   EnergySet set = make_set();
   set.move_weights();
-  set.model->correction = 0.5;
+  set.model->correction = {0.5, 0.25};
   save_energy(directory.path("m.safetensors"), *set.model, {{"seed", 3}});
   const EnergyFile file = load_energy(directory.path("m.safetensors"), set.context);
   const torch::NoGradGuard no_grad;
   const Tensor z = set.latent(5);
   EXPECT_TRUE(
       torch::equal(energy_log_ratio(*file.model, z, 6), energy_log_ratio(*set.model, z, 6)));
+  EXPECT_EQ(file.model->correction.standard_error, 0.25);
   EXPECT_EQ(file.record["seed"], 3);
   EXPECT_EQ(file.model->space().between_images(), set.model->space().between_images());
   directory.write("bad.safetensors", "not a model");
