@@ -27,4 +27,11 @@ Dual conv2d(const Dual& x, const Tensor& weight, const Tensor& bias, const Convo
 Dual conv_transpose2d(const Dual& x, const Tensor& weight, const Tensor& bias,
                       const Convolution& options);
 
+/// [n, a, h, w], [n, b, h, w] -> [n, a + b, h, w]
+Dual cat_channels(const Dual& x, const Dual& y);
+
+/// Inner products with fixed images, summed in float32 where images are of half the precision.
+/// x: [n, c, h, w], weight: [m, c, h, w] -> [n, m]
+Dual image_products(const Dual& x, const Tensor& weight);
+
 }  // namespace dre

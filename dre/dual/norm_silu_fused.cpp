@@ -9,6 +9,7 @@
 
 #include "dre/dual/norm_silu_kernels.h"
 #include "dre/dual/once.h"
+#include "dre/dual/stacked.h"
 
 namespace dre {
 namespace {
@@ -33,6 +34,12 @@ const float* floats(const Tensor& a) { return a.numel() > 0 ? a.data_ptr<float>(
 Tensor packed(const Tensor& a) { return a.numel() > 0 ? a.contiguous(channels_last) : a; }
 Tensor rows(const Tensor& a) { return a.numel() > 0 ? a.to(torch::kFloat32).contiguous() : a; }
 
+/// Of value and tangent in one storage, or of the value and an empty tensor.
+Dual results_like(const Tensor& x, bool tangent) {
+  if (tangent) return empty_pair(x.sizes(), x.options(), channels_last);
+  return {at::empty_like(x), x.new_empty({0})};
+}
+
 /// Absent tensors are empty ones, since autograd functions take defined ones only.
 class NormSiluFunction : public torch::autograd::Function<NormSiluFunction> {
  public:
@@ -41,7 +48,7 @@ class NormSiluFunction : public torch::autograd::Function<NormSiluFunction> {
                                const Tensor& bias, int64_t groups, double eps, bool tangent) {
     const Tensor x = packed(x_), xdot = packed(xdot_), shift = rows(shift_),
                  shift_dot = rows(shift_dot_);
-    const Tensor y = at::empty_like(x), ydot = tangent ? at::empty_like(x) : x.new_empty({0});
+    const auto [y, ydot] = results_like(x, tangent);
     const Tensor stats = at::empty({x.size(0), groups, 4}, weight.options());
     kernels::norm_silu_forward(element_of(x), shape_of(x, groups, eps), {bytes(x), bytes(xdot)},
                                {floats(shift), floats(shift_dot)}, floats(weight), floats(bias),
@@ -62,7 +69,7 @@ class NormSiluFunction : public torch::autograd::Function<NormSiluFunction> {
     const bool tangent = context->saved_data["tangent"].toBool();
     const Tensor g = gradients[0].contiguous(channels_last);
     const Tensor h = tangent ? gradients[1].contiguous(channels_last) : Tensor();
-    const Tensor gx = at::empty_like(x), gxdot = at::empty_like(xdot);
+    const auto [gx, gxdot] = results_like(x, xdot.numel() > 0);
     const auto per_channel = [&] { return at::empty({x.size(0), x.size(1)}, weight.options()); };
     const Tensor g_shift = per_channel(), g_shift_dot = tangent ? per_channel() : Tensor(),
                  g_weight = per_channel(), g_bias = per_channel();

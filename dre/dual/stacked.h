@@ -1,27 +1,36 @@
-/// Value and tangent one after the other in one storage, so that a layer treats both by one matrix
-/// product. Rules allocate their results so and recognise inputs that lie so; others are copied.
+/// Value and tangent one after the other in one storage, so that a layer treats both by one product
+/// or one convolution. Rules allocate their results so and recognise inputs that lie so; others are
+/// copied.
 #pragma once
 
 #include "dre/dual/dual.h"
 
 namespace dre {
 
-/// Uninitialised value and tangent of the given shape, halves of one storage.
-inline Dual empty_pair(torch::IntArrayRef sizes, const torch::TensorOptions& options) {
-  std::vector<int64_t> both = {2};
-  both.insert(both.end(), sizes.begin(), sizes.end());
-  const Tensor storage = at::empty(both, options);
-  return {storage.select(0, 0), storage.select(0, 1)};
+/// The first half of the rows as the value, the others as the tangent. both: [2n, ...]
+inline Dual pair_of(const Tensor& both) {
+  const int64_t n = both.size(0) / 2;
+  return {both.narrow(0, 0, n), both.narrow(0, n, n)};
 }
 
-/// value, tangent: [n, k] -> [2n, k]; a view where they are the halves of one storage.
+/// Uninitialised value and tangent of the given shape, halves of one storage.
+inline Dual empty_pair(torch::IntArrayRef sizes, const torch::TensorOptions& options,
+                       at::MemoryFormat format = at::MemoryFormat::Contiguous) {
+  std::vector<int64_t> both = sizes.vec();
+  both[0] *= 2;
+  return pair_of(at::empty(both, options.memory_format(format)));
+}
+
+/// value, tangent: [n, ...] -> [2n, ...]; a view where they are the halves of one storage.
 inline Tensor stacked(const Tensor& value, const Tensor& tangent) {
-  const bool halves = value.is_contiguous() && tangent.is_contiguous() &&
-                      value.is_alias_of(tangent) && value.sizes() == tangent.sizes() &&
-                      tangent.storage_offset() == value.storage_offset() + value.numel();
-  if (!halves) return at::cat({value, tangent}, 0);
-  const int64_t rows = value.size(0), columns = value.size(1);
-  return value.as_strided({2 * rows, columns}, {columns, 1}, value.storage_offset());
+  const int64_t n = value.size(0);
+  const bool are_halves = value.is_alias_of(tangent) && value.sizes() == tangent.sizes() &&
+                          value.strides() == tangent.strides() &&
+                          tangent.storage_offset() == value.storage_offset() + n * value.stride(0);
+  if (!are_halves) return at::cat({value, tangent}, 0);
+  std::vector<int64_t> both = value.sizes().vec();
+  both[0] *= 2;
+  return value.as_strided(both, value.strides(), value.storage_offset());
 }
 
 }  // namespace dre

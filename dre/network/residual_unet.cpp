@@ -157,7 +157,7 @@ Dual ResidualUnet::forward(const Dual& x, const Dual& t) const {
   }
   for (size_t k = levels_.size(); k-- > 0;) {
     for (const Block& block : levels_[k].up) {
-      image = apply(block, cat({image, seen.back()}, 1), embedding);
+      image = apply(block, cat_channels(image, seen.back()), embedding);
       seen.pop_back();
     }
     if (k > 0) image = levels_[k - 1].grow(enlarged(image));

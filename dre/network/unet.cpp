@@ -74,15 +74,32 @@ Dual Unet::forward(const Dual& x, const Dual& t) const {
   image = packed(image);
   for (const Level& level : down_) seen.push_back(image = apply(level, image, embedding));
   for (size_t k = 0; k < up_.size(); ++k) {
-    if (k > 0) image = cat({image, seen[levels - 1 - k]}, 1);
+    if (k > 0) image = cat_channels(image, seen[levels - 1 - k]);
     image = apply(up_[k], image, embedding);
   }
-  image = last_(cat({image, seen.front()}, 1));
+  image = cat_channels(image, seen.front());
+  return options_.data_score ? images_and_head(image, x) : head_of_last(image);
+}
+
+/// The head of the last convolution: both are linear, so that their transposes take the head's
+/// weights back to where the images are, and no image is made.
+Dual Unet::head_of_last(const Dual& image) const {
+  const auto type = image.value.scalar_type();
+  const Tensor kernel = last_.weight.permute({0, 3, 1, 2});
+  const Tensor heads = head_.weight.view({-1, 1, options_.side, options_.side});
+  const Dual products = image_products(image, at::conv2d(heads, kernel).to(type));
+  const Tensor constant = head_.weight.sum(1) * last_.bias;
+  return products + constant + head_.bias;
+}
+
+/// The time score of the first image that the last convolution makes, and the second, the data
+/// score, which starts at that of the noise.
+Dual Unet::images_and_head(const Dual& image, const Dual& x) const {
+  const Dual made = last_(image);
   const auto rows = [&](const Tensor& a) {
     return a.defined() ? a.reshape({a.size(0), -1}).to(x.value.scalar_type()) : a;
   };
-  const Dual out{rows(image.value), rows(image.tangent)};
-  if (!options_.data_score) return head_(out);
+  const Dual out{rows(made.value), rows(made.tangent)};
   return cat({head_(narrow(out, 0, pixels())), narrow(out, pixels(), pixels()) - x}, 1);
 }
 

@@ -61,6 +61,8 @@ class Unet final : public ImageNetwork {
   Level add_level(const std::string& name, const ConvShape& shape, int64_t groups,
                   const Context& context, at::Generator& generator);
   Dual apply(const Level& level, const Dual& x, const Dual& embedding) const;
+  Dual head_of_last(const Dual& image) const;
+  Dual images_and_head(const Dual& image, const Dual& x) const;
 
   UnetOptions options_;
   PixelMap map_;

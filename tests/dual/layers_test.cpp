@@ -91,6 +91,47 @@ const std::vector<Rule>& rules() {
        },
        {2, 3, 4, 5},
        {{3, 2, 3, 3}, {2}}},
+      // The first takes value and tangent apart, the second as the halves of one storage.
+      {"convolutions_in_a_row",
+       [](const Dual& x, const Tensors& p) {
+         return conv_transpose2d(conv2d(x, p[0], {}, {}), p[1], p[2], {2});
+       },
+       [](const Tensor& x, const Tensors& p) {
+         return torch::conv_transpose2d(torch::conv2d(x, p[0]), p[1], p[2], 2);
+       },
+       {2, 3, 5, 4},
+       {{4, 3, 3, 3}, {4, 2, 2, 2}, {2}}},
+      {"convolutions_channels_last",
+       [](const Dual& x, const Tensors& p) {
+         const auto packed = [](const Tensor& a) {
+           return a.defined() ? a.contiguous(at::MemoryFormat::ChannelsLast) : a;
+         };
+         const Dual in = {packed(x.value), packed(x.tangent)};
+         return conv2d(silu(conv2d(in, p[0], {}, {})), p[1], {}, {});
+       },
+       [](const Tensor& x, const Tensors& p) {
+         return torch::conv2d(plain_silu(torch::conv2d(x, p[0])), p[1]);
+       },
+       {2, 3, 6, 5},
+       {{4, 3, 3, 3}, {2, 4, 2, 2}}},
+      {"cat_channels",
+       [](const Dual& x, const Tensors& p) {
+         const Dual more = conv2d(x, p[0], p[1], {1, 1});
+         return conv2d(cat_channels(cat_channels(x, more), more), p[2], {}, {});
+       },
+       [](const Tensor& x, const Tensors& p) {
+         const Tensor more = torch::conv2d(x, p[0], p[1], 1, 1);
+         return torch::conv2d(torch::cat({x, more, more}, 1), p[2]);
+       },
+       {2, 3, 4, 5},
+       {{4, 3, 3, 3}, {4}, {2, 11, 3, 3}}},
+      {"image_products",
+       [](const Dual& x, const Tensors& p) { return image_products(x, p[0]); },
+       [](const Tensor& x, const Tensors& p) {
+         return (x.unsqueeze(1) * p[0]).sum({2, 3, 4});
+       },
+       {3, 2, 4, 5},
+       {{4, 2, 4, 5}}},
       {"arithmetic",
        [](const Dual& x, const Tensors& p) {
          const auto parts = split(x, {2, 3});
