@@ -8,6 +8,7 @@
 ///     dre::save_model("model.safetensors", result.fit.estimator);
 ///
 /// load_sides() takes the sides from files, rate_table() writes the log-ratios of a file's rows.
+/// Programs call use_threads() at their start: two pools of threads on the same cores are slow.
 #pragma once
 
 #include "dre/apps/compare.h"
@@ -24,6 +25,7 @@
 #include "dre/base/names.h"
 #include "dre/base/options.h"
 #include "dre/base/progress.h"
+#include "dre/base/threads.h"
 #include "dre/base/version.h"
 #include "dre/data/reader.h"
 #include "dre/data/samples.h"

@@ -302,6 +302,7 @@ std::string p_value_source(const CompareResult& result) {
 }
 
 nlohmann::json to_json(const CompareResult& result) {
+  check(!result.interrupted, "the comparison was stopped before its end: it has no result");
   const Divergences& d = result.divergences;
   return {{"schema", "dre-compare"},
           {"schema_version", 1},

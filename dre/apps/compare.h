@@ -57,7 +57,7 @@ struct CompareResult {
   std::string proof;    ///< of what the p-value bounds the chance, where that is smaller than the
                         ///< test's: "that rare levels of zip are so often on one side only"
   std::string verdict;  ///< in a sentence
-  bool interrupted = false;
+  bool interrupted = false;  ///< then the numbers mean nothing
 };
 
 /// Divergences are corrected by what models make of rows they have seen; their intervals allow for
@@ -67,7 +67,7 @@ CompareResult compare(const Sides& sides, const CompareOptions& options, Progres
 /// What the p-value is from: "permutation of 400 rows that the model did not see".
 std::string p_value_source(const CompareResult& result);
 
-/// The documented form, docs/compare.schema.json.
+/// The documented form, docs/compare.schema.json; a usage error where it was interrupted.
 nlohmann::json to_json(const CompareResult& result);
 
 }  // namespace dre

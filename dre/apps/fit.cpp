@@ -103,6 +103,9 @@ class Fitting {
   }
 
   FitResult run() {
+    const NamedTensors& resume = checkpointing_.resume;
+    check_data(resume.empty() || !under(resume, "member0").empty(),
+               "what the fit should go on from is not the state of a fit; start anew, without it");
     for (const auto& method : fitted_methods(options_.method)) {
       if (!enough_held_out(method)) continue;
       train(method);

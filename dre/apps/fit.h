@@ -48,7 +48,7 @@ struct FitResult {
   Estimator estimator;
   std::vector<MemberReport> members;
   Tensor held_out_numerator, held_out_denominator;  ///< rows that training did not see, int64
-  bool interrupted = false;
+  bool interrupted = false;  ///< then the estimator has the members that were finished before
 };
 
 /// Where a long fit puts its state, and the state to go on from.

@@ -76,7 +76,7 @@ Gate::Gate(const std::string& condition) : text_(trimmed(condition)) {
 }
 
 bool Gate::fails(const CompareResult& result) const {
-  if (!result.apart.empty()) return true;
+  if (result.interrupted || !result.apart.empty()) return true;
   for (const auto& [name, above, or_equal, bound] : all_) {
     const double value = choose("number in --fail-if", numbers(), name)(result);
     if (std::isnan(value)) continue;
@@ -87,6 +87,7 @@ bool Gate::fails(const CompareResult& result) const {
 }
 
 std::string Gate::measured(const CompareResult& result) const {
+  if (result.interrupted) return "the comparison was stopped, which counts as failed";
   std::vector<std::string> parts;
   for (const auto& bound : all_) {
     const double value = choose("number in --fail-if", numbers(), bound.name)(result);

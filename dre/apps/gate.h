@@ -14,7 +14,7 @@ class Gate final {
   explicit Gate(const std::string& condition);
 
   /// A number that could not be computed (chi2 of heavy tails) exceeds every bound, and so does
-  /// everything where the sides have no value of a column in common.
+  /// everything where the sides have no value of a column in common or the comparison was stopped.
   bool fails(const CompareResult& result) const;
 
   /// "kl = 0.312, chi2 could not be computed, which counts as failed"

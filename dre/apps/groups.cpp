@@ -160,6 +160,24 @@ void warn_of_rows(const Frame& frame, const Strings& columns, Groups& groups) {
   if (repeated) groups.warnings.push_back(*repeated);
 }
 
+void judge_bound(Groups& groups) {
+  groups.no_bound = one_fixes_the_other(groups.x, groups.y);
+  if (groups.no_bound)
+    groups.warnings.push_back(
+        {"no-bound",
+         "as far as these rows show, a column of one group is a function of the other group: the "
+         "information has no bound, and the number is what these rows support"});
+}
+
+Strings names_or(Strings given, const char* letter, int64_t columns) {
+  if (given.empty())
+    for (int64_t j = 0; j < columns; ++j) given.push_back(text(letter, j));
+  check(std::ssize(given) == columns, "the group ", letter, " has ", columns, " columns, but ",
+        given.size(), given.size() == 1 ? " name" : " names");
+  check_column_names("the numbers", given);
+  return given;
+}
+
 }  // namespace
 
 void GroupsOptions::visit(OptionVisitor& v) {
@@ -179,13 +197,27 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t
   check_any_rows(frame.rows);
   Groups out = encode_groups(frame, options.x.empty() ? dx : std::ssize(options.x));
   warn_of_rows(frame, columns, out);
-  out.no_bound = one_fixes_the_other(out.x, out.y);
-  if (out.no_bound)
-    out.warnings.push_back(
-        {"no-bound",
-         "as far as these rows show, a column of one group is a function of the other group: the "
-         "information has no bound, and the number is what these rows support"});
+  judge_bound(out);
   return out;
+}
+
+Groups make_groups(const Tensor& x, const Tensor& y, Strings x_names, Strings y_names) {
+  const auto as_read = [](const Tensor& given, const char* what) {
+    return make_samples(given, {}, what).x.to(torch::kCPU, torch::kFloat64);
+  };
+  Groups out;
+  out.x = as_read(x, "the group x");
+  out.y = as_read(y, "the group y");
+  check_same_rows(out);
+  out.x_columns = out.x_names = names_or(std::move(x_names), "x", out.x.size(1));
+  out.y_columns = out.y_names = names_or(std::move(y_names), "y", out.y.size(1));
+  judge_bound(out);
+  return out;
+}
+
+void check_same_rows(const Groups& groups) {
+  check(groups.x.size(0) == groups.y.size(0), "both groups need the same rows, got ",
+        groups.x.size(0), " and ", groups.y.size(0));
 }
 
 void check_rows_in_folds(const Groups& groups, int64_t folds) {

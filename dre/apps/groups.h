@@ -39,6 +39,14 @@ struct Groups {
 /// csv file needs no header. seed: of the sample that max_rows asks for.
 Groups load_groups(const GroupsOptions& options, int64_t dx = 0, int64_t dy = 0, int64_t seed = 0);
 
+/// From tensors, [n, dx] and [n, dy], finite; without names the columns are x0, x1, ... and y0,
+/// y1, ...
+Groups make_groups(const Tensor& x, const Tensor& y, std::vector<std::string> x_names = {},
+                   std::vector<std::string> y_names = {});
+
+/// Usage error where the groups are not of the same rows.
+void check_same_rows(const Groups& groups);
+
 /// Data error where the models of so many folds would have too few rows.
 void check_rows_in_folds(const Groups& groups, int64_t folds);
 

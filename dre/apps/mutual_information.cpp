@@ -69,7 +69,10 @@ class Measuring {
     progress_.end();
     MutualInformation out;
     out.interrupted = interrupted;
-    if (out.interrupted) return out;
+    if (out.interrupted) {
+      out.information = {NAN, NAN, NAN, NAN, NAN};
+      return out;
+    }
     measure(out);
     return out;
   }
@@ -91,7 +94,6 @@ class Measuring {
 
   /// A model of these rows, or of `most` of them.
   PairFit fit_to(Tensor which, int64_t most, int64_t stream) {
-    const at::AutoGradMode with_grad(true);
     auto generator = context_.generator(text("shuffles of fold ", stream));
     if (which.size(0) > most)
       which = which.index_select(
@@ -218,13 +220,14 @@ void MutualInformationOptions::visit(OptionVisitor& v) {
 MutualInformation mutual_information(const Groups& groups, const MutualInformationOptions& options,
                                      Progress& progress) {
   validate(options);
+  make_samples(groups.x, {}, "the group x");  // as they should be, whoever has filled them in
+  make_samples(groups.y, {}, "the group y");
   std::vector<std::string> names = groups.x_names;
   names.insert(names.end(), groups.y_names.begin(), groups.y_names.end());
   options.fit.columns.check_columns(names);
   check(options.cross_fit.folds >= 3, "mutual information needs 3 folds or more, got ",
         options.cross_fit.folds, ": a model of half of the rows shows how much is left to learn");
-  check(groups.x.size(0) == groups.y.size(0), "both groups need the same rows, got ",
-        groups.x.size(0), " and ", groups.y.size(0));
+  check_same_rows(groups);
   check_rows_in_folds(groups, options.cross_fit.folds);
   return Measuring(groups, options, progress).run();
 }

@@ -296,9 +296,10 @@ void encode_rows(RawSides& raw, Sides& sides) {
 }
 
 /// Where and as precise as files are read.
-Samples as_read(const Samples& samples) {
-  return {samples.x.to(torch::kCPU, torch::kFloat64),
-          samples.weight.defined() ? samples.weight.cpu() : samples.weight};
+Samples as_read(const Samples& samples, const char* side) {
+  const Samples checked = make_samples(samples.x, samples.weight, side);
+  return {checked.x.to(torch::kCPU, torch::kFloat64),
+          checked.weight.defined() ? checked.weight.cpu() : checked.weight};
 }
 
 }  // namespace
@@ -324,15 +325,17 @@ Sides load_sides(const SidesOptions& options, int64_t seed) {
 }
 
 Sides make_sides(const Samples& numerator, const Samples& denominator, Strings names) {
+  Sides sides;
+  sides.numerator = as_read(numerator, "the numerator");
+  sides.denominator = as_read(denominator, "the denominator");
+  check(numerator.columns() == denominator.columns(), "the numerator has ", numerator.columns(),
+        " columns and the denominator ", denominator.columns());
   if (names.empty())
     for (int64_t j = 0; j < numerator.columns(); ++j) names.push_back(text("x", j));
   check(static_cast<int64_t>(names.size()) == numerator.columns(), "there are ",
         numerator.columns(), " columns, but ", names.size(),
         names.size() == 1 ? " name" : " names");
   check_column_names("the numbers", names);
-  Sides sides;
-  sides.numerator = as_read(numerator);
-  sides.denominator = as_read(denominator);
   sides.denominator_has_weights = denominator.weight.defined();
   sides.encoding = Encoding(names);
   sides.names = std::move(names);

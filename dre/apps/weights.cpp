@@ -117,6 +117,7 @@ WeightsResult importance_weights(const Sides& sides, const WeightsOptions& optio
 }
 
 nlohmann::json to_json(const WeightsResult& result) {
+  check(!result.interrupted, "the weights were stopped before their end: there are none");
   return {{"schema", "dre-weights"},
           {"schema_version", 1},
           {"direction", "numerator / denominator"},

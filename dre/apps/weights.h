@@ -30,8 +30,8 @@ struct WeightsResult {
   std::vector<ColumnEffect> columns;
   std::vector<double> largest_weights;  ///< as diagnostics.h has them
   std::vector<Warning> warnings;
-  nlohmann::json data;  ///< description of the sides
-  bool interrupted = false;
+  nlohmann::json data;       ///< description of the sides
+  bool interrupted = false;  ///< then there are no weights
 };
 
 /// Out-of-fold ratios, brought to mean 1 in each fold (the models of the folds differ a little in
@@ -42,7 +42,8 @@ struct WeightsResult {
 WeightsResult importance_weights(const Sides& sides, const WeightsOptions& options,
                                  Progress& progress);
 
-/// All but the weights themselves; NaN and infinity become null.
+/// All but the weights themselves; NaN and infinity become null. A usage error where it was
+/// interrupted.
 nlohmann::json to_json(const WeightsResult& result);
 
 /// log_weight, fold, row_weight: [n] -> [n]

@@ -1,16 +1,18 @@
 /// Errors: what happened, what was given, what to do about it.
 #pragma once
 
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
 namespace dre {
 
-/// Pieces of any printable type, written one after the other.
+/// Pieces of any printable type, written one after the other, in any locale alike.
 template <class... Pieces>
 std::string text(const Pieces&... pieces) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   (out << ... << pieces);
   return out.str();
 }

@@ -7,8 +7,8 @@
 
 namespace dre {
 
-/// `count` threads for everything, 0: one a core. An OpenBLAS with a pool of its own is told to use
-/// the calling thread only.
+/// `count` threads for everything, 0: as many as LibTorch takes, one a core unless OMP_NUM_THREADS
+/// says otherwise. An OpenBLAS with a pool of its own is told to use the calling thread only.
 void use_threads(int count);
 
 /// True where every matrix product starts threads of its own, also inside parallel code.

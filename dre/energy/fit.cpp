@@ -16,6 +16,7 @@
 #include "dre/train/adam.h"
 #include "dre/train/captured_step.h"
 #include "dre/train/swapped.h"
+#include "dre/train/with_gradients.h"
 
 namespace dre {
 namespace {
@@ -260,6 +261,7 @@ bool EnergyTrainer::finish(Progress& progress) {
 }
 
 EnergyFitResult EnergyTrainer::run(Progress& progress, const EnergyFitCalls& calls) {
+  const WithGradients gradients;
   if (!calls.resume.empty()) restore(calls.resume);
   model_.network().set_half(options_.half);
   CapturedStep captured([this] { step(); }, context_.device, {generator_}, options_.graph);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dre/base/error.h"
+#include "dre/base/names.h"
 
 namespace dre {
 namespace {
@@ -54,7 +55,8 @@ Member Estimator::make_member(const std::string& method, const BridgeOptions& br
 
 Estimate Estimator::log_ratio(const Tensor& raw, const RatioOptions& options) const {
   check(raw.dim() == 2 && raw.size(1) == static_cast<int64_t>(names().size()), "rows must be [n, ",
-        names().size(), "], got ", raw.sizes());
+        names().size(), "], the columns that the model uses (", join(names()), "), got ",
+        raw.sizes());
   torch::NoGradGuard no_grad;
   return log_ratio_at(coordinates_.forward(raw), options);
 }
@@ -98,6 +100,8 @@ Estimate Estimator::piece(const Tensor& z, const RatioOptions& options) const {
   if (each.size() > 1) out.spread = total * torch::stack(each).std(0, false).cpu();
   out.log_ratio = out.log_ratio.cpu();
   out.error = out.error.cpu();
+  if (out.status == Status::ok && out.log_ratio.isnan().any().item<bool>())
+    out.status = Status::non_finite;
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "dre/base/names.h"
 #include "dre/data/mnist.h"
 #include "dre/train/swapped.h"
+#include "dre/train/with_gradients.h"
 
 namespace dre {
 namespace {
@@ -113,6 +114,7 @@ FlowTrainer::FlowTrainer(Flow& flow, const FlowData& data, const TrainOptions& o
 }
 
 TrainResult FlowTrainer::run(Progress& progress, const std::function<void()>& checkpoint) {
+  const WithGradients gradients;
   const int64_t looks_between_checkpoints = 10;
   const auto begin = [&] { progress.begin("training " + flow_.name(), options_.steps); };
   const TrainResult& result = best_.result();

@@ -5,6 +5,7 @@
 
 #include "dre/base/error.h"
 #include "dre/train/swapped.h"
+#include "dre/train/with_gradients.h"
 
 namespace dre {
 namespace {
@@ -53,6 +54,7 @@ Trainer::Trainer(const Objective& objective, Parameters& parameters, TimeSampler
 }
 
 TrainResult Trainer::run(Progress& progress, const std::function<void()>& checkpoint) {
+  const WithGradients gradients;
   const int64_t looks_between_checkpoints = 12;
   progress.begin("training", options_.steps);
   const TrainResult& result = best_.result();
@@ -158,7 +160,11 @@ NamedTensors Trainer::state() const {
 
 void Trainer::restore(const NamedTensors& state) {
   torch::NoGradGuard no_grad;
-  parameters_.flat().copy_(at(state, "weights"));
+  const Tensor weights = at(state, "weights");
+  check_data(weights.sizes() == parameters_.flat().sizes(), "the checkpoint is of a network of ",
+             weights.numel(), " weights, and this one has ", parameters_.flat().numel(),
+             ": it was left by other settings; start anew, without it");
+  parameters_.flat().copy_(weights);
   best_.restore(state);
   first_losses_ = at(state, "first_losses");
   best_losses_ = at(state, "best_losses");

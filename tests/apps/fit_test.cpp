@@ -51,6 +51,53 @@ TEST(Fit, NetworksAreKeptThatTellTheSidesApart) {
   EXPECT_GT(result.estimator.log_ratio(bumps).log_ratio.mean().item<double>(), 0.25);
 }
 
+/// Programs that only rate rows switch gradients off around everything.
+TEST(Fit, TheCallersGradientModeDoesNotMatter) {
+  auto generator = stream("gradient mode");
+  const Sides sides = numeric_sides(rows(200, 2, 1, generator), rows(200, 2, 0, generator));
+  FitOptions options;
+  options.train.steps = 5;
+  Progress silent;
+  const auto fitted = [&] {
+    return fit(sides.numerator, sides.denominator, sides.names, options, silent)
+        .estimator.log_ratio(sides.numerator.x)
+        .log_ratio;
+  };
+  const Tensor expected = fitted();
+  {
+    const torch::NoGradGuard no_grad;
+    EXPECT_TRUE(fitted().equal(expected));
+    EXPECT_FALSE(torch::GradMode::is_enabled());
+  }
+  const c10::InferenceMode inference;
+  expect_contains(message_of([&] { fitted(); }, Error::Kind::usage),
+                  {"InferenceMode", "NoGradGuard"});
+}
+
+TEST(Fit, GoesOnFromTheStateOfAFitOnly) {
+  auto generator = stream("foreign state");
+  const Sides sides = numeric_sides(rows(100, 2, 1, generator), rows(100, 2, 0, generator));
+  FitOptions options;
+  options.train.steps = 3;
+  Progress silent;
+  NamedTensors state;
+  const auto go_on = [&](const NamedTensors& from) {
+    Checkpointing checkpointing;
+    checkpointing.save = [&](const NamedTensors& saved) { state = saved; };
+    checkpointing.resume = from;
+    fit(sides.numerator, sides.denominator, sides.names, options, silent, checkpointing);
+  };
+  expect_contains(message_of(
+                      [&] {
+                        go_on({{"foo", torch::zeros({3})}});
+                      },
+                      Error::Kind::data),
+                  {"not the state of a fit"});
+  NamedTensors other = {{"member0.weights", torch::zeros({3})}};
+  expect_contains(message_of([&] { go_on(other); }, Error::Kind::data),
+                  {"a network of 3 weights", "other settings"});
+}
+
 TEST(Fit, SettingsThatCannotWorkAreRefused) {
   auto generator = stream("settings");
   const Sides sides = numeric_sides(rows(100, 2, 1, generator), rows(100, 2, 0, generator));

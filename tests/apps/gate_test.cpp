@@ -35,6 +35,11 @@ TEST(Gates, ReadConditions) {
   result.apart = {"age"};  // a column that one side lacks fails everything
   EXPECT_TRUE(Gate("kl > 0.2").fails(result));
   expect_contains(Gate("kl > 0.2").measured(result), {"age"});
+  CompareResult stopped;
+  stopped.interrupted = true;
+  EXPECT_TRUE(Gate("kl > 0.2").fails(stopped));
+  expect_contains(Gate("kl > 0.2").measured(stopped), {"was stopped", "counts as failed"});
+  EXPECT_THROW(to_json(stopped), Error);
   for (const char* bad : {"", "kl", "kl >", "kl > x", "kl = 1", "kl > 1 or tv > 2", "kl > 1 and"})
     EXPECT_THROW(Gate{bad}, Error) << bad;
   expect_contains(message_of([] { Gate("kl == 0"); }, Error::Kind::usage), {"'kl == 0'", ">="});

@@ -27,6 +27,31 @@ TEST(Groups, WhatOneGroupFixesIsTold) {
   EXPECT_EQ(codes("a", "c"), Strings{});
 }
 
+TEST(Groups, OfTensorsAreJudgedAsThoseOfFiles) {
+  auto generator = stream("groups of tensors");
+  const Tensor x = rows(60, 2, 0, generator), other = rows(60, 1, 0, generator);
+  const Groups free = make_groups(x, other.to(torch::kFloat32));
+  EXPECT_EQ(free.x_names, (Strings{"x0", "x1"}));
+  EXPECT_EQ(free.y_names, Strings{"y0"});
+  EXPECT_EQ(free.y.scalar_type(), torch::kFloat64);
+  EXPECT_FALSE(free.no_bound);
+  EXPECT_TRUE(free.warnings.empty());
+  const Groups fixed = make_groups(x, 2 * x.slice(1, 0, 1) + 1, {"a", "b"}, {"c"});
+  EXPECT_EQ(fixed.x_names, (Strings{"a", "b"}));
+  EXPECT_TRUE(fixed.no_bound);
+  ASSERT_EQ(fixed.warnings.size(), 1);
+  EXPECT_EQ(fixed.warnings[0].code, "no-bound");
+  const auto refused = [&](const Tensor& y, const Strings& names, Error::Kind kind) {
+    return message_of([&] { make_groups(x, y, names); }, kind);
+  };
+  const Tensor holes = other.clone().fill_(NAN);
+  expect_contains(refused(holes, {}, Error::Kind::data), {"the group y", "not finite"});
+  expect_contains(refused({}, {}, Error::Kind::usage), {"the group y", "must be a table"});
+  expect_contains(refused(other.select(1, 0), {}, Error::Kind::usage), {"[rows, columns]"});
+  expect_contains(refused(other.slice(0, 1), {}, Error::Kind::usage), {"same rows", "60", "59"});
+  expect_contains(refused(other, {"a"}, Error::Kind::usage), {"2 columns, but 1 name"});
+}
+
 TEST(Groups, AreNamedOrCounted) {
   const Directory directory;
   std::string csv = "a,b,c\n";

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <locale>
+
+#include "dre/base/error.h"
+
 namespace dre {
 namespace {
 
@@ -14,6 +18,19 @@ TEST(NumbersOf, GoesRowByRowWhateverTheLayoutAndType) {
   EXPECT_EQ(numbers_of(x.select(1, 1)), (List{1, 4}));
   EXPECT_EQ(numbers_of(torch::full({}, 0.5, torch::kFloat32).requires_grad_()), List{0.5});
   EXPECT_EQ(numbers_of(torch::empty({0, 3})), List{});
+}
+
+/// Names and messages are the same wherever a program is run.
+TEST(Text, IsWrittenAlikeInEveryLocale) {
+  class Grouped final : public std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale before = std::locale::global(std::locale(std::locale(), new Grouped));
+  const std::string written = text("x", 1000, " ", 0.5);
+  std::locale::global(before);
+  EXPECT_EQ(written, "x1000 0.5");
 }
 
 }  // namespace

@@ -105,8 +105,19 @@ TEST(Estimator, WrongColumnsAreRefused) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), Error::Kind::usage);
-    EXPECT_NE(std::string(error.what()).find("[n, 2]"), std::string::npos) << error.what();
+    const std::string expected = "[n, 2], the columns that the model uses (";
+    EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
   }
+}
+
+TEST(Estimator, RowsThatAreNotFiniteAreTold) {
+  const Estimator estimator = shift_estimator(true);
+  Tensor rows = draw(3, 0, 0, 5).x.clone();
+  EXPECT_EQ(estimator.log_ratio(rows).status, Status::ok);
+  rows[1][0] = NAN;
+  const Estimate estimate = estimator.log_ratio(rows);
+  EXPECT_EQ(estimate.status, Status::non_finite);
+  EXPECT_EQ(estimate.log_ratio.isnan().sum().item<int64_t>(), 1);
 }
 
 struct Mean {
