@@ -73,6 +73,7 @@ DensityPtr noise_of(const EbmFitConfig& config, const MnistSplit& data, const Co
 nlohmann::json deciding(const EbmFitConfig& config) {
   nlohmann::json options = to_json(config.fit);
   options.update({{"noise", config.noise}, {"seed", config.machine.seed}});
+  options.erase("look-anneal-steps");  // looks draw from a stream of their own
   return options;
 }
 

@@ -45,7 +45,7 @@ std::vector<std::string> names_in(const std::string& flag, const std::vector<std
   return names;
 }
 
-/// A flag that is spelled nearly so, dashes included; empty where there is none.
+/// A flag that is spelled nearly so, or nothing.
 std::string near_flag(const CLI::App& app, const std::string& given) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options())

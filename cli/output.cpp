@@ -18,8 +18,8 @@ void write_result(const std::string& path, const std::string& text) {
 }
 
 void check_page_name(const std::string& path) {
-  const bool fits =
-      path.empty() || path == "-" || has_ending(path, ".html") || has_ending(path, ".htm");
+  const bool fits = path.empty() || path == "-" || is_stream(path) || has_ending(path, ".html") ||
+                    has_ending(path, ".htm");
   check(fits, "--report ", path, " must end in .html: it is a page for a browser");
 }
 

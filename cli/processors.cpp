@@ -9,9 +9,8 @@ namespace dre::cli {
 
 void Processors::visit(OptionVisitor& v) {
   v("threads", threads, at_least(0),
-    "threads on the CPU; 0: one a core. Where other programs keep the cores busy, fewer are "
-    "faster, "
-    "or GOMP_SPINCOUNT=1000 in the environment: then they do not wait for one another in a spin");
+    "threads on the CPU; 0: one a core. On cores that other programs keep busy fewer are faster, "
+    "or GOMP_SPINCOUNT=1000 in the environment");
   v("deterministic", deterministic,
     "the same bytes from every run with CUDA, too, which is slower; on the CPU the seed and the "
     "number of threads decide them anyway");

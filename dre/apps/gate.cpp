@@ -1,5 +1,6 @@
 #include "dre/apps/gate.h"
 
+#include <charconv>
 #include <cmath>
 #include <sstream>
 
@@ -43,9 +44,11 @@ const char* const how_to_read =
 
 /// Six digits, and all where these are on the other side of the bound.
 std::string compared_text(double value, double bound) {
-  const double rounded = std::stod(dre::text(value));
+  const std::string short_text = dre::text(value);
+  double rounded = value;
+  std::from_chars(short_text.data(), short_text.data() + short_text.size(), rounded);
   return (rounded < bound) == (value < bound) && (rounded > bound) == (value > bound)
-             ? dre::text(value)
+             ? short_text
              : number_text(value);
 }
 

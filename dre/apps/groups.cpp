@@ -174,7 +174,6 @@ Strings names_or(Strings given, const char* letter, int64_t columns) {
     for (int64_t j = 0; j < columns; ++j) given.push_back(text(letter, j));
   check(std::ssize(given) == columns, "the group ", letter, " has ", columns, " columns, but ",
         given.size(), given.size() == 1 ? " name" : " names");
-  check_column_names("the numbers", given);
   return given;
 }
 
@@ -211,6 +210,9 @@ Groups make_groups(const Tensor& x, const Tensor& y, Strings x_names, Strings y_
   check_same_rows(out);
   out.x_columns = out.x_names = names_or(std::move(x_names), "x", out.x.size(1));
   out.y_columns = out.y_names = names_or(std::move(y_names), "y", out.y.size(1));
+  Strings all = out.x_names;
+  all.insert(all.end(), out.y_names.begin(), out.y_names.end());
+  check_column_names("the groups", all);
   judge_bound(out);
   return out;
 }

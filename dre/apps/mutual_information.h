@@ -25,7 +25,7 @@ struct MutualInformation {
   LogisticLine calibration;
   int64_t rows = 0;
   double level = 0;
-  bool interrupted = false;  ///< then the numbers are NaN
+  bool interrupted = false;  ///< then `information` is NaN
 };
 
 /// Each model is fitted to the rows outside its fold, and rates the rows of the fold; these against

@@ -336,7 +336,7 @@ Sides make_sides(const Samples& numerator, const Samples& denominator, Strings n
         numerator.columns(), " columns, but ", names.size(),
         names.size() == 1 ? " name" : " names");
   check_column_names("the numbers", names);
-  sides.denominator_has_weights = denominator.weight.defined();
+  sides.denominator_has_weights = sides.denominator.weight.defined();
   sides.encoding = Encoding(names);
   sides.names = std::move(names);
   sides.description["dropped_columns"] = nlohmann::json::array();

@@ -95,7 +95,8 @@ std::string nearest(const std::string& given, const std::vector<std::string>& na
   for (const auto& name : names) {
     const bool begins = std::min(name.size(), given.size()) >= shortest_beginning &&
                         (name.starts_with(given) || given.starts_with(name));
-    if (const size_t distance = begins ? 1 : edits(given, name); distance < fewest) {
+    if (const size_t distance = begins ? 1 : edits(given, name);
+        distance < fewest && distance < given.size()) {
       fewest = distance;
       best = name;
     }

@@ -14,6 +14,15 @@ void check_number(const char* name, double value, const Range& range) {
   check(range.contains(value), name, " must be ", range.describe(), ", got ", value);
 }
 
+/// A whole number that no int64 holds.
+bool is_too_large(const nlohmann::json& json) {
+  if (json.is_number_unsigned())
+    return json.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (!json.is_number_float()) return false;
+  const auto number = json.get<double>();
+  return std::isfinite(number) && std::abs(number) >= 0x1p63;
+}
+
 void check_name(const char* name, const std::string& value, const Names& names) {
   const bool known = names.empty() || contains(names, value);
   check(known, name, " must be one of ", join(names), ", got '", value, "'");
@@ -66,10 +75,8 @@ void FromJson::operator()(const char* name, bool& value, const char*) {
 
 void FromJson::operator()(const char* name, int64_t& value, Range range, const char*) {
   if (const auto* json = find(name)) {
-    const bool large = json->is_number() && std::abs(json->get<double>()) >= 0x1p63;
-    check(json->is_number_integer() && !large, name,
-          large ? " must be a smaller whole number, got " : " must be a whole number, got ",
-          json->dump());
+    check(json->is_number_integer() && !is_too_large(*json), name, " must be a whole number",
+          is_too_large(*json) ? " within 64 bits" : "", ", got ", json->dump());
     value = json->get<int64_t>();
     check_number(name, static_cast<double>(value), range);
   }

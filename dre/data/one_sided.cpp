@@ -106,9 +106,10 @@ std::string with_rows(const std::string& what, const LevelCount& rows) {
 }  // namespace
 
 std::string LevelCount::describe() const {
-  if (denominator == 0) return text(numerator, " of the numerator");
-  if (numerator == 0) return text(denominator, " of the denominator");
-  return text(numerator, " of the numerator and ", denominator, " of the denominator");
+  const auto rows = [](int64_t count) { return text(count, count == 1 ? " row" : " rows"); };
+  if (denominator == 0) return rows(numerator) + " of the numerator";
+  if (numerator == 0) return rows(denominator) + " of the denominator";
+  return text(rows(numerator), " of the numerator and ", denominator, " of the denominator");
 }
 
 OneSidedLevels find_one_sided(const std::string& column, const LevelCounts& counts,

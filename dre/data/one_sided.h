@@ -14,7 +14,7 @@ struct LevelCount {
   int64_t numerator = 0, denominator = 0;
   int64_t both() const { return numerator + denominator; }
   bool one_sided() const { return numerator == 0 || denominator == 0; }
-  /// "12 of the numerator", "3 of the numerator and 4 of the denominator"
+  /// "12 rows of the numerator", "3 rows of the numerator and 4 of the denominator"
   std::string describe() const;
 };
 
@@ -24,9 +24,9 @@ using LevelCounts = std::map<std::string, LevelCount>;
 constexpr double chance_of_own_levels = 1e-4;
 
 struct OneSidedLevels {
-  /// "city = rome (12 of the numerator)": levels that chance would bring to one side in less than
-  /// one of a hundred columns, with the rows that have them; "120 rare levels of city (...)": those
-  /// without a column of their own, where more rows have such than chance would bring.
+  /// "city = rome (12 rows of the numerator)": levels that chance would bring to one side in less
+  /// than one of a hundred columns, with the rows that have them; "120 rare levels of city (...)":
+  /// those without a column of their own, where more rows have such than chance would bring.
   std::vector<std::string> names;
   /// Rows of a side with such rare levels, less what chance may well bring.
   double numerator = 0, denominator = 0;

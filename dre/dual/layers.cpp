@@ -2,6 +2,9 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <array>
+
+#include "dre/base/error.h"
 #include "dre/dual/once.h"
 #include "dre/dual/stacked.h"
 
@@ -91,8 +94,12 @@ class PairOfChannels : public torch::autograd::Function<PairOfChannels> {
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& xdot,
                                const Tensor& y, const Tensor& ydot) {
     context->saved_data["first"] = x.size(1);
-    const Dual out = pair_of(at::cat({stacked(x, xdot), stacked(y, ydot)}, 1));
-    return {out.value, out.tangent};
+    std::vector<int64_t> sizes = x.sizes().vec();
+    sizes[1] += y.size(1);
+    auto [value, tangent] = empty_pair(sizes, x.options(), x.suggest_memory_format());
+    at::cat_out(value, {x, y}, 1);
+    at::cat_out(tangent, {xdot, ydot}, 1);
+    return {value, tangent};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {

@@ -30,7 +30,8 @@ Dual conv_transpose2d(const Dual& x, const Tensor& weight, const Tensor& bias,
 /// [n, a, h, w], [n, b, h, w] -> [n, a + b, h, w]
 Dual cat_channels(const Dual& x, const Dual& y);
 
-/// Inner products with fixed images, summed in float32 where images are of half the precision.
+/// Inner products with fixed images; of bfloat16 the products of each pixel are rounded to it, and
+/// their sum is in float32.
 /// x: [n, c, h, w], weight: [m, c, h, w] -> [n, m]
 Dual image_products(const Dual& x, const Tensor& weight);
 

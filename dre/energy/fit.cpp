@@ -321,7 +321,8 @@ void EnergyFitOptions::visit(OptionVisitor& v) {
   v("look-rows", looks.rows, at_least(2),
     "validation images that are looked at while training runs, the first ones");
   v("look-samples", look_samples, at_least(1),
-    "images drawn at each look: by the flow (velocity), or as look-anneal-steps says (others)");
+    "images drawn at each look: by the flow (velocity), or by annealing (others, with "
+    "look-anneal-steps)");
   v("look-anneal-steps", look_anneal_steps, at_least(0),
     "objectives without a flow: temperatures of the annealing that draws the images of a look, "
     "which takes as long as thousands of steps; 0: no images");

@@ -273,7 +273,8 @@ EnergyFile load_energy(const std::string& path, const Context& context) {
     auto model = std::make_shared<EnergyModel>(density("noise"), options, context,
                                                json.contains("frame") ? density("frame") : nullptr);
     model->network().parameters().load(under(file.tensors, "network"));
-    model->correction = {json.at("correction"), json.value("correction_error", 0.0)};
+    const nlohmann::json error = json.value("correction_error", nlohmann::json());
+    model->correction = {json.at("correction"), error.is_number() ? error.get<double>() : NAN};
     return {std::move(model), json.at("record")};
   });
 }

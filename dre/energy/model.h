@@ -70,8 +70,8 @@ class EnergyModel final {
   std::vector<double> stretches() const;
 
   /// Its value is added to every log r: the integral of the time score's mean, which would be zero
-  /// if the score were exact. Its error is that of the images it was found on; 0 in models of
-  /// before, which did not keep it.
+  /// if the score were exact. Its error is that of the images it was found on; NaN in models
+  /// of before, which did not keep it.
   Measured correction;
 
  private:

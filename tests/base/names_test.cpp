@@ -35,6 +35,7 @@ TEST(Names, NearestAreThoseOfAFewLettersOrTheSameBeginning) {
   EXPECT_EQ(nearest("rates-of-all", names), "rate");
   EXPECT_EQ(nearest("columns", names), "");
   EXPECT_EQ(nearest("", names), "");
+  EXPECT_EQ(nearest("n", {"x", "y"}), "");
   EXPECT_EQ(nearest("steps", {}), "");
 }
 

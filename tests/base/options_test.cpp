@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "dre/base/error.h"
 
 namespace dre {
@@ -56,8 +58,9 @@ TEST(Options, EveryWrongValueIsNamed) {
   EXPECT_EQ(message_of({{"steps", 1.5}}), "steps must be a whole number, got 1.5");
   for (const char* large : {"9223372036854775808", "-1e20"})
     EXPECT_EQ(message_of({{"steps", nlohmann::json::parse(large)}})
-                  .find("steps must be a smaller whole number, got "),
+                  .find("steps must be a whole number within 64 bits, got "),
               0);
+  EXPECT_EQ(message_of({{"steps", std::numeric_limits<int64_t>::max()}}), "");
   EXPECT_EQ(message_of({{"rate", 0}}), "rate must be more than 0, got 0");
   EXPECT_EQ(message_of({{"kind", "c"}}), "kind must be one of a, b, got 'c'");
   EXPECT_EQ(message_of({{"fast", 1}}), "fast must be true or false, got 1");

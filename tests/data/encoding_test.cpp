@@ -139,7 +139,7 @@ TEST(Encoding, TheMostFrequentLevelHasNoColumnAndRareOnesShareOne) {
   Frame b = words("c", repeated({{"oslo", 30}, {"rome", 50}, {"bonn", 3}, {"kyiv", 2}}));
   const EncodingPlan plan = make_encoding(a, b);
   EXPECT_EQ(plan.encoding.names(), (Strings{"c = oslo", "c = (other)", "c is missing"}));
-  EXPECT_EQ(plan.one_sided_levels, Strings{"c is missing (21 of the numerator)"});
+  EXPECT_EQ(plan.one_sided_levels, Strings{"c is missing (21 rows of the numerator)"});
   EXPECT_EQ(row(plan.encoding, a, 0), (std::vector<double>{1, 0, 0}));
   EXPECT_EQ(row(plan.encoding, a, 30), (std::vector<double>{0, 0, 0}));
   EXPECT_EQ(row(plan.encoding, a, 80), (std::vector<double>{0, 1, 0}));
@@ -158,7 +158,7 @@ TEST(Encoding, TheMostFrequentLevelHasNoColumnAndRareOnesShareOne) {
 TEST(Encoding, OneSidedLevelsAreThoseThatChanceDoesNotExplain) {
   std::vector<std::pair<std::string, int>> left = {{"oslo", 100}, {"z", 15}, {"once", 1}};
   Frame a = words("c", repeated(left)), b = words("c", repeated({{"oslo", 110}, {"kyiv", 2}}));
-  EXPECT_EQ(make_encoding(a, b).one_sided_levels, Strings{"c = z (15 of the numerator)"});
+  EXPECT_EQ(make_encoding(a, b).one_sided_levels, Strings{"c = z (15 rows of the numerator)"});
   std::vector<std::pair<std::string, int>> first, second, shared;
   for (int i = 0; i < 60; ++i) {
     first.push_back({text("a", i), 4});
@@ -167,8 +167,9 @@ TEST(Encoding, OneSidedLevelsAreThoseThatChanceDoesNotExplain) {
   }
   Frame c = words("zip", repeated(first)), d = words("zip", repeated(second));
   const EncodingPlan disjoint = make_encoding(c, d);
-  EXPECT_EQ(disjoint.one_sided_levels,
-            Strings{"120 rare levels of zip (240 of the numerator and 240 of the denominator)"});
+  EXPECT_EQ(
+      disjoint.one_sided_levels,
+      Strings{"120 rare levels of zip (240 rows of the numerator and 240 of the denominator)"});
   EXPECT_EQ(disjoint.rare_levels, Strings{"zip"});
   EXPECT_TRUE(disjoint.own_levels.columns.empty());  // like orders: nothing but identifiers
   for (auto* levels : {&first, &second}) {
@@ -293,7 +294,7 @@ TEST(Encoding, NumbersOnOneSideAndWordsOnTheOtherAreCategories) {
   Frame b = words("c", repeated({{"1", 20}, {"x", 30}}));
   const EncodingPlan plan = make_encoding(a, b);
   EXPECT_EQ(plan.encoding.names(), Strings{"c = x"});
-  EXPECT_EQ(plan.one_sided_levels, Strings{"c = x (30 of the denominator)"});
+  EXPECT_EQ(plan.one_sided_levels, Strings{"c = x (30 rows of the denominator)"});
   EXPECT_EQ(plan.encoding.encode(a).values.sum().item<double>(), 0);
   EXPECT_EQ(plan.encoding.encode(b).values.sum().item<double>(), 30);
 }

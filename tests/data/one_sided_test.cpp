@@ -69,7 +69,7 @@ TEST(OneSided, RarerLevelsAreNotMissingOnes) {
 TEST(OneSided, LevelsWithAColumnAreNamedAndNotCounted) {
   const LevelCounts counts = {{"a", {100, 90}}, {"b", {40, 0}}, {"c", {1, 0}}, {"d", {0, 1}}};
   const OneSidedLevels found = find_one_sided("city", counts, {"a", "b"});
-  EXPECT_EQ(found.names, std::vector<std::string>{"city = b (40 of the numerator)"});
+  EXPECT_EQ(found.names, std::vector<std::string>{"city = b (40 rows of the numerator)"});
   EXPECT_EQ(found.numerator, 0);
   EXPECT_EQ(found.denominator, 0);
 }
