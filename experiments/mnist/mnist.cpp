@@ -81,7 +81,7 @@ class Mnist final : public Experiment {
     const Rows& rows = fit.noise.rows;
     std::vector<std::string> out;
     if (settings.size == Size::quick)
-      out.push_back(
+      out.emplace_back(
           "A quick run: small models of few images, trained for seconds. Its figures show that "
           "everything runs, and nothing else; what is said below of the paper's network, batch and "
           "minutes is of the full run.");
