@@ -169,14 +169,6 @@ void judge_bound(Groups& groups) {
          "information has no bound, and the number is what these rows support"});
 }
 
-Strings names_or(Strings given, const char* letter, int64_t columns) {
-  if (given.empty())
-    for (int64_t j = 0; j < columns; ++j) given.push_back(text(letter, j));
-  check(std::ssize(given) == columns, "the group ", letter, " has ", columns, " columns, but ",
-        given.size(), given.size() == 1 ? " name" : " names");
-  return given;
-}
-
 }  // namespace
 
 void GroupsOptions::visit(OptionVisitor& v) {
@@ -201,15 +193,13 @@ Groups load_groups(const GroupsOptions& options, int64_t dx, int64_t dy, int64_t
 }
 
 Groups make_groups(const Tensor& x, const Tensor& y, Strings x_names, Strings y_names) {
-  const auto as_read = [](const Tensor& given, const char* what) {
-    return make_samples(given, {}, what).x.to(torch::kCPU, torch::kFloat64);
-  };
+  const std::string in_x = "the group x", in_y = "the group y";
   Groups out;
-  out.x = as_read(x, "the group x");
-  out.y = as_read(y, "the group y");
+  out.x = as_read(make_samples(x, {}, in_x)).x;
+  out.y = as_read(make_samples(y, {}, in_y)).x;
   check_same_rows(out);
-  out.x_columns = out.x_names = names_or(std::move(x_names), "x", out.x.size(1));
-  out.y_columns = out.y_names = names_or(std::move(y_names), "y", out.y.size(1));
+  out.x_columns = out.x_names = names_or_numbered(std::move(x_names), out.x.size(1), "x", in_x);
+  out.y_columns = out.y_names = names_or_numbered(std::move(y_names), out.y.size(1), "y", in_y);
   Strings all = out.x_names;
   all.insert(all.end(), out.y_names.begin(), out.y_names.end());
   check_column_names("the groups", all);

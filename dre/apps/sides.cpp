@@ -295,13 +295,6 @@ void encode_rows(RawSides& raw, Sides& sides) {
   if (fewest < static_cast<double>(rows_needed(1))) check_rows(sides, raw);
 }
 
-/// Where and as precise as files are read.
-Samples as_read(const Samples& samples, const char* side) {
-  const Samples checked = make_samples(samples.x, samples.weight, side);
-  return {checked.x.to(torch::kCPU, torch::kFloat64),
-          checked.weight.defined() ? checked.weight.cpu() : checked.weight};
-}
-
 }  // namespace
 
 Sides load_sides(const SidesOptions& options, int64_t seed) {
@@ -326,15 +319,9 @@ Sides load_sides(const SidesOptions& options, int64_t seed) {
 
 Sides make_sides(const Samples& numerator, const Samples& denominator, Strings names) {
   Sides sides;
-  sides.numerator = as_read(numerator, "the numerator");
-  sides.denominator = as_read(denominator, "the denominator");
-  check(numerator.columns() == denominator.columns(), "the numerator has ", numerator.columns(),
-        " columns and the denominator ", denominator.columns());
-  if (names.empty())
-    for (int64_t j = 0; j < numerator.columns(); ++j) names.push_back(text("x", j));
-  check(static_cast<int64_t>(names.size()) == numerator.columns(), "there are ",
-        numerator.columns(), " columns, but ", names.size(),
-        names.size() == 1 ? " name" : " names");
+  sides.numerator = as_read(make_samples(numerator.x, numerator.weight, "the numerator"));
+  sides.denominator = as_read(make_samples(denominator.x, denominator.weight, "the denominator"));
+  names = names_or_numbered(std::move(names), numerator.columns(), "x", "the numerator");
   check_column_names("the numbers", names);
   sides.denominator_has_weights = sides.denominator.weight.defined();
   sides.encoding = Encoding(names);

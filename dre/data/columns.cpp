@@ -65,6 +65,15 @@ void check_column_names(const std::string& file, const std::vector<std::string>&
   positions_of(file, names);
 }
 
+std::vector<std::string> names_or_numbered(std::vector<std::string> given, int64_t columns,
+                                           const std::string& letter, const std::string& what) {
+  if (given.empty())
+    for (int64_t j = 0; j < columns; ++j) given.push_back(text(letter, j));
+  check(std::ssize(given) == columns, what, " has ", columns, " columns, but ", given.size(),
+        given.size() == 1 ? " name" : " names");
+  return given;
+}
+
 void check_read_options(const ReadOptions& options) {
   validate(options);
   check_distinct("--columns", options.columns);

@@ -27,6 +27,11 @@ void check_distinct(const char* option, const std::vector<std::string>& names);
 /// messages call the table.
 void check_column_names(const std::string& file, const std::vector<std::string>& names);
 
+/// The names given, or x0, x1, ... where there are none; a usage error where they are not one a
+/// column. what: "the numerator"
+std::vector<std::string> names_or_numbered(std::vector<std::string> given, int64_t columns,
+                                           const std::string& letter, const std::string& what);
+
 /// Throws a usage error where `options` contradict themselves.
 void check_read_options(const ReadOptions& options);
 

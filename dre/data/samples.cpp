@@ -60,6 +60,11 @@ Samples make_samples(const Tensor& x, const Tensor& weight, const std::string& w
   return {x, w.defined() ? w.to(x.device()) : w};
 }
 
+Samples as_read(const Samples& samples) {
+  return {samples.x.to(torch::kCPU, torch::kFloat64),
+          samples.weight.defined() ? samples.weight.cpu() : samples.weight};
+}
+
 double effective_size(const Samples& samples) {
   if (!samples.weight.defined()) return static_cast<double>(samples.rows());
   const double sum = samples.weight.sum().item<double>();

@@ -38,6 +38,9 @@ struct Samples {
 Samples make_samples(const Tensor& x, const Tensor& weight = {},
                      const std::string& what = "samples");
 
+/// The same where and as precise as files are read: on the host, in float64.
+Samples as_read(const Samples& samples);
+
 /// Kish's effective number of rows, (Σw)² / Σw²: what the variance of a weighted mean sees.
 double effective_size(const Samples& samples);
 

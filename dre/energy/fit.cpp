@@ -66,7 +66,7 @@ class EnergyTrainer {
   double seconds() const;
   int64_t steps_of_a_round() const;
   bool look(Progress& progress);
-  std::optional<Tensor> look_points(const EnergyEvaluateOptions& options, at::Generator& generator,
+  std::optional<Tensor> look_images(const EnergyEvaluateOptions& options, at::Generator& generator,
                                     Progress& progress);
   NamedTensors state() const;
   void restore(const NamedTensors& state);
@@ -164,21 +164,27 @@ int64_t EnergyTrainer::steps_of_a_round() const {
                    every - result_.steps % every});
 }
 
-bool draws_at_looks(const EnergyFitOptions& options, const EnergyModel& model) {
-  return has_flow(model) || options.look_anneal_steps > 0;
-}
-
-/// Draws of the model as it is, in its space; nothing where a stop was asked for.
-std::optional<Tensor> EnergyTrainer::look_points(const EnergyEvaluateOptions& options,
+/// Images of the model as it is, undefined where none are to be drawn; nothing where a stop was
+/// asked for.
+std::optional<Tensor> EnergyTrainer::look_images(const EnergyEvaluateOptions& options,
                                                  at::Generator& generator, Progress& progress) {
   const int64_t count = options_.look_samples;
-  if (has_flow(model_)) return flow_samples(model_, count, options.flow_steps, generator, progress);
-  EnergyAnnealOptions anneal;
-  anneal.steps = options_.look_anneal_steps;
-  anneal.leapfrogs = 5;
-  anneal.pilot_steps = std::max<int64_t>(1, anneal.steps / 10);
-  const auto drawn = annealed_samples(model_, count, options, anneal, generator, progress);
-  return drawn.finished ? std::optional(drawn.points) : std::nullopt;
+  std::optional<Tensor> points;
+  if (has_flow(model_)) {
+    points = flow_samples(model_, count, options.flow_steps, generator, progress);
+  } else if (options_.look_anneal_steps == 0) {
+    return Tensor();
+  } else {
+    // A look shows where training stands: cheaper chains than those that measure do.
+    EnergyAnnealOptions anneal;
+    anneal.steps = options_.look_anneal_steps;
+    anneal.leapfrogs = 5;
+    anneal.pilot_steps = std::max<int64_t>(1, anneal.steps / 10);
+    const auto drawn = annealed_samples(model_, count, options, anneal, generator, progress);
+    if (drawn.finished) points = drawn.points;
+  }
+  if (!points) return std::nullopt;
+  return energy_pixels(model_, *points);
 }
 
 /// False where a stop was asked for; a run that goes on then looks first.
@@ -193,10 +199,10 @@ bool EnergyTrainer::look(Progress& progress) {
   EnergyLook out{result_.steps, now, now - looking_, rate_at(result_.steps), loss, {}, {}};
   out.report = evaluate_energy(model_, validation_, options, generator, progress);
   bool finished = out.report.finished;
-  if (finished && draws_at_looks(options_, model_)) {
-    const auto y = look_points(options, generator, progress);
-    finished = y.has_value();
-    if (finished) out.samples = energy_pixels(model_, *y);
+  if (finished) {
+    const auto images = look_images(options, generator, progress);
+    finished = images.has_value();
+    out.samples = images.value_or(Tensor());
   }
   looking_ += seconds() - now;
   if (!finished) return false;
@@ -227,10 +233,7 @@ NamedTensors EnergyTrainer::state() const {
 
 void EnergyTrainer::restore(const NamedTensors& state) {
   const torch::NoGradGuard no_grad;
-  check_data(at(state, "weights").sizes() == weights_.sizes(), "the checkpoint is of a network of ",
-             at(state, "weights").numel(), " weights, and this one has ", weights_.numel(),
-             ": it was left by other settings or another version; start anew, without it");
-  weights_.copy_(at(state, "weights"));
+  model_.network().parameters().restore(at(state, "weights"));
   restore_generator(generator_, at(state, "generator"));
   adam_.restore(under(state, "adam"));
   if (options_.times == "history") history_.restore(under(state, "times"));

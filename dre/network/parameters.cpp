@@ -77,4 +77,12 @@ void Parameters::load(const NamedTensors& values) {
   for (auto& [name, leaf] : leaves_) leaf.copy_(*find(values, name));
 }
 
+void Parameters::restore(const Tensor& weights) {
+  const torch::NoGradGuard no_grad;
+  check_data(weights.sizes() == flat().sizes(), "the checkpoint is of a network of ",
+             weights.numel(), " weights, and this one has ", count(),
+             ": it was left by other settings or another version; start anew, without it");
+  flat().copy_(weights);
+}
+
 }  // namespace dre

@@ -44,6 +44,9 @@ class Parameters {
   /// Copies values in; names and shapes must be those of named(), in any order.
   void load(const NamedTensors& values);
 
+  /// Copies the numbers of a checkpoint into flat(); data error where they are of another network.
+  void restore(const Tensor& weights);
+
  private:
   NamedTensors leaves_;
   Tensor flat_, gradient_;

@@ -51,9 +51,8 @@ class Estimator final {
   void add(Member member) { members_.push_back(std::move(member)); }
 
   /// raw: [n, columns] in the order of names(), without gradients; columns that a fit left out, as
-  /// constant ones, are not among them. Where a row gets NaN, as one
-  /// with NaN in it does, the status is non_finite. Works through the rows in pieces of bounded
-  /// memory.
+  /// constant ones, are not among them. Where a row gets NaN, as one with NaN in it does, the
+  /// status is non_finite. Works through the rows in pieces of bounded memory.
   Estimate log_ratio(const Tensor& raw, const RatioOptions& options = {}) const;
 
   /// The same for rows that are in working coordinates already.

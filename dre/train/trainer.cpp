@@ -160,11 +160,7 @@ NamedTensors Trainer::state() const {
 
 void Trainer::restore(const NamedTensors& state) {
   torch::NoGradGuard no_grad;
-  const Tensor weights = at(state, "weights");
-  check_data(weights.sizes() == parameters_.flat().sizes(), "the checkpoint is of a network of ",
-             weights.numel(), " weights, and this one has ", parameters_.flat().numel(),
-             ": it was left by other settings; start anew, without it");
-  parameters_.flat().copy_(weights);
+  parameters_.restore(at(state, "weights"));
   best_.restore(state);
   first_losses_ = at(state, "first_losses");
   best_losses_ = at(state, "best_losses");

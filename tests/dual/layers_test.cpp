@@ -43,6 +43,13 @@ Tensor plain_tanh(const Tensor& x) { return torch::tanh(x); }
 Tensor plain_square(const Tensor& x) { return x * x; }
 Tensor plain_reciprocal(const Tensor& x) { return x.pow(-1); }
 
+Dual channels_last(const Dual& x) {
+  const auto packed = [](const Tensor& a) {
+    return a.defined() ? a.contiguous(at::MemoryFormat::ChannelsLast) : a;
+  };
+  return {packed(x.value), packed(x.tangent)};
+}
+
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> list = {
       element_wise("elu", elu, plain_elu),
@@ -103,10 +110,7 @@ const std::vector<Rule>& rules() {
        {{4, 3, 3, 3}, {4, 2, 2, 2}, {2}}},
       {"convolutions_channels_last",
        [](const Dual& x, const Tensors& p) {
-         const auto packed = [](const Tensor& a) {
-           return a.defined() ? a.contiguous(at::MemoryFormat::ChannelsLast) : a;
-         };
-         const Dual in = {packed(x.value), packed(x.tangent)};
+         const Dual in = channels_last(x);
          return conv2d(silu(conv2d(in, p[0], {}, {})), p[1], {}, {});
        },
        [](const Tensor& x, const Tensors& p) {
@@ -114,6 +118,17 @@ const std::vector<Rule>& rules() {
        },
        {2, 3, 6, 5},
        {{4, 3, 3, 3}, {2, 4, 2, 2}}},
+      // What lies in one storage lies channels last, too.
+      {"cat_channels_last",
+       [](const Dual& x, const Tensors& p) {
+         const Dual in = channels_last(x);
+         return conv2d(cat_channels(in, in), p[0], {}, {});
+       },
+       [](const Tensor& x, const Tensors& p) {
+         return torch::conv2d(torch::cat({x, x}, 1), p[0]);
+       },
+       {2, 3, 6, 5},
+       {{4, 6, 3, 3}}},
       {"cat_channels",
        [](const Dual& x, const Tensors& p) {
          const Dual more = conv2d(x, p[0], p[1], {1, 1});
